@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text, name_language
+from agent_core.shown_settings import SPEECH, VERBOSITIES, name_city
 from agent_core.spoken_settings import find_language_tag
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
@@ -47,6 +48,9 @@ _LABELS = {
     "quiet_hours": Text("Quiet hours"),
     "days_off": Text("Days off"),
     "verbosity": Text("Steps shown"),
+    "reading_limit": Text("Reading limit"),
+    "context_cap": Text("Reading limit"),
+    "spoken_answers": Text("Spoken answers"),
     "model": Text("Model"),
     "learning": Text("Learning"),
     "home": Text("Chat for reminders"),
@@ -211,7 +215,8 @@ class SettingsTool:
                 read_days(str(value))
             else:
                 person = apply_setting(person, name, str(value))
-        return "\n".join(f"{_LABELS[name]()}: {value}" for name, value in arguments.items())
+        given = {name: str(value) for name, value in arguments.items()}
+        return _show_each(_SETTING, given, "\n")
 
     async def list_essentials(
         self, arguments: Mapping[str, object], _: ToolContext
@@ -232,7 +237,7 @@ def confirm_settings(
     """Confirm settings of a call, a line each; `before` are the values that they replace."""
     return tuple(
         Receipt(
-            text=_SET(name=_name(name), value=flatten(str(value), _LONGEST_VALUE) or _NOT_SET()),
+            text=_SET(name=_name(name), value=_show_value(name, str(value))),
             undo=name_setting_undo(name, before),
         )
         for name, value in arguments.items()
@@ -241,7 +246,10 @@ def confirm_settings(
 
 def name_setting_undo(name: str, before: Mapping[str, str]) -> str:
     """Return the command, without slash, that gives a setting its value of before."""
-    return f"settings {name} {before.get(name) or OFF}"
+    value = before.get(name) or OFF
+    word = value.rpartition("/")[2].lower()  # fits into a button, which a zone's name does not
+    is_city = name == TIME_ZONE and find_zone(word) == value
+    return f"settings {name} {word if is_city else value}"
 
 
 def confirm_set(values: Mapping[str, str]) -> str:
@@ -267,8 +275,22 @@ def _show_each(sentence: Text, values: Mapping[str, str], between: str = "; ") -
 
 
 def _show_value(name: str, value: str) -> str:
-    shown = name_language(value) if name == "language" and value else value
-    return flatten(shown, _LONGEST_VALUE) or _NOT_SET()
+    """Return a value as people say it, whether it is stored or was given."""
+    value = value.strip()
+    match name:
+        case "language" if value:
+            value = name_language(find_language_tag(value) or value)
+        case "time_zone" if value:
+            value = name_city(find_zone(value) or value)
+        case "quiet_hours" if found := read_hours(value):
+            value = "-".join(map(_clock, found))
+        case "days_off" if value:
+            value = describe_days(read_days(value))
+        case "verbosity" if value.casefold() in _VERBOSITIES:
+            value = VERBOSITIES[_VERBOSITIES[value.casefold()]]()
+        case "spoken_answers" if value.casefold() in _SPOKEN:
+            value = SPEECH[_SPOKEN[value.casefold()]]()
+    return flatten(value, _LONGEST_VALUE) or _NOT_SET()
 
 
 def _name(name: str) -> str:

@@ -11,7 +11,12 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Account, Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from agent_core.tools.settings_tool import confirm_set, name_setting_undo
+from agent_core.tools.settings_tool import (
+    DAYS_OFF,
+    TIME_ZONE,
+    confirm_set,
+    name_setting_undo,
+)
 from gateway.commands.catalog import show_help
 from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
@@ -32,7 +37,7 @@ from gateway.people.console_links import (
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking, read_link
 from gateway.people.merging import QuestionsFirst, UnlinkRequest
-from gateway.people.onboarding import Onboarding, StartRequest
+from gateway.people.onboarding import Greeting, Onboarding, StartRequest
 from gateway.texts import access, general
 from gateway.texts import people as people_texts
 from gateway.texts.memory import UNDO
@@ -86,6 +91,7 @@ class PeopleCommands:
         with use_language(shown.settings["language"] or None, call.message.sender.language):
             move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
             undo = () if request.is_whole else _offer_undo(known, shown.settings)
+        is_more = request.is_whole or _says_more(known, shown)
 
         def effect(connection: Connection) -> Outcome:
             before = _list_asked(connection, call.person)
@@ -94,9 +100,11 @@ class PeopleCommands:
             if call.argument:
                 note_settings(connection, call, before, after)
             said = "" if request.is_whole else confirm_set(_list_changed(before, after))
-            return "\n\n".join(part for part in (said, f"{greeting.text}{move}") if part), []
+            more = f"{greeting.text}{move}" if is_more or not said else ""
+            return "\n\n".join(part for part in (said, more) if part), []
 
-        return Reply(effect=effect, buttons=(*undo, *buttons, *shown.buttons))
+        further = (*buttons, *shown.buttons) if is_more else ()
+        return Reply(effect=effect, buttons=(*undo, *further))
 
     async def _link(self, call: Call) -> Reply:
         sent = read_link(call.platform, call.message, call.argument)
@@ -253,6 +261,16 @@ def _list_asked(connection: Connection, person: Person) -> dict[str, str]:
 
 def _list_changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in after.items() if value != before[name]}
+
+
+def _says_more(before: Mapping[str, str], greeting: Greeting) -> bool:
+    """Return whether the answer to a change says which time counts: it is new, or unknown.
+
+    Quiet hours and days off need a time zone. Other settings don't, so nobody is asked again.
+    """
+    changed = _list_changed(before, {name: greeting.settings[name] for name in before})
+    is_timed = bool({"quiet_hours", DAYS_OFF} & changed.keys())
+    return not changed or TIME_ZONE in changed or (is_timed and greeting.time_zone is None)
 
 
 def _offer_undo(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Choice, ...]:

@@ -21,6 +21,7 @@ from agent_core.schedule.job_editor import (
     redraft_job,
 )
 from agent_core.schedule.receipts import confirm_changed
+from agent_core.shown_settings import VERBOSITIES, name_city
 from agent_core.state.conversations.questions import Choice, Style
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
@@ -32,9 +33,11 @@ from agent_core.tools.settings_tool import (
     DAYS_OFF,
     NAMES,
     SPOKEN_ANSWERS,
+    TIME_ZONE,
     confirm_set_back,
     describe_hours,
     list_values,
+    name_setting_undo,
     name_settings,
 )
 from gateway.commands.conversation import StatusReport
@@ -58,15 +61,15 @@ from gateway.operations.settings import (
     set_model,
     set_values,
 )
-from gateway.outbound.command_buttons import stand_for
+from gateway.outbound.command_buttons import offer_command, stand_for
 from gateway.people.onboarding import suggest_cities
 from gateway.texts import general
 from gateway.texts import jobs as job_texts
 from gateway.texts import models as model_texts
 from gateway.texts.attachments import SPEECH_BUTTONS, show_speech
 from gateway.texts.jobs import list_coming
+from gateway.texts.memory import UNDO
 from gateway.texts.models import ModelLine
-from gateway.texts.people import name_city
 from gateway.texts.rooms import ONLY_IN_DIRECT
 from gateway.texts.undo import FIXED
 from gateway.texts.usage import describe_cap
@@ -153,6 +156,9 @@ class SettingsCommands:
             zones = (self.zone_of(call.person), self.zone_of(expected.person))
             with use_language(*tags):
                 move, buttons = await self.database.read(lambda c: offer_move(c, call, *zones))
+                if buttons:
+                    undo = name_setting_undo(TIME_ZONE, {TIME_ZONE: call.person.time_zone or ""})
+                    buttons = (*offer_command(undo, UNDO()), *buttons)
 
         def effect(connection: Connection) -> Outcome:
             found = find_settings(connection, call.person, can_speak=self.preferences.can_speak)
@@ -168,7 +174,7 @@ class SettingsCommands:
             if call.is_undo:
                 return confirm_set_back(shown), []
             if not is_direct and name == "verbosity":  # nothing private, and a bare word toggles it
-                shown_steps = general.VERBOSITIES[person.verbosity]()
+                shown_steps = VERBOSITIES[person.verbosity]()
                 return general.VERBOSITY_SAVED(shown=shown_steps), []
             if not is_direct:
                 return general.SETTING_SAVED(), []
@@ -266,7 +272,7 @@ def _make_buttons(wanted: PersonalSettings, zone: str, command: str) -> tuple[Ch
     levels = [
         stand_for(
             f"{command} verbosity {level}",
-            general.VERBOSITIES[level](),
+            VERBOSITIES[level](),
             "good" if level == person.verbosity else "plain",
         )
         for level in _LEVELS

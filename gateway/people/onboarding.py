@@ -22,6 +22,7 @@ from agent_core.localization import (
     set_language,
     use_language,
 )
+from agent_core.shown_settings import name_city
 from agent_core.spoken_settings import read_introduction, read_settings
 from agent_core.state.conversations import messages, turns
 from agent_core.state.conversations.private_history import find_newest_turn
@@ -161,7 +162,7 @@ def compose(
     days_off: Sequence[int] = (),
 ) -> Greeting:
     """Compose the greeting with the present settings, or only what it says about them."""
-    words = [_describe_setup(person, zone, now)]
+    words = [_describe_setup(person, zone, now, is_told=not is_whole and bool(person.time_zone))]
     if is_whole:
         words.insert(0, texts.describe_greeting(person.name, is_new_owner=is_new_owner))
     return Greeting(
@@ -374,7 +375,7 @@ def _store_settings(connection: Connection, person: Person, zone: str, now: int)
     reschedule(connection, person, zone, now)
 
 
-def _describe_setup(person: Person, zone: str, now: int) -> str:
+def _describe_setup(person: Person, zone: str, now: int, *, is_told: bool) -> str:
     """Say which time counts for a person: their own, or else that of the deployment.
 
     A machine on UTC is rarely set to where its people live.
@@ -385,10 +386,11 @@ def _describe_setup(person: Person, zone: str, now: int) -> str:
     clock = f"{local_time(now, known):%H:%M}"
     return texts.describe_setup(
         clock,
-        texts.name_city(known),
+        name_city(known),
         person.language,
         describe_hours(person),
         is_own=person.time_zone is not None,
+        is_told=is_told,
     )
 
 
@@ -397,7 +399,7 @@ def _make_buttons(person: Person, zone: str) -> tuple[Choice, ...]:
     buttons: list[Choice] = []
     if person.time_zone is None:
         for city, word in suggest_cities(zone):
-            buttons.append(stand_for(f"{START} {word}", texts.name_city(city)))
+            buttons.append(stand_for(f"{START} {word}", name_city(city)))
     elif person.quiet_from is None:
         buttons.append(stand_for(f"{START} {_NIGHT}", general.QUIET_NIGHT()))
     buttons += [

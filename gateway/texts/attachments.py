@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 from adapters.messages import Attachment, AttachmentKind
 from agent_core.localization import Text, format_size
+from agent_core.shown_settings import SPEECH
 from agent_core.transcript import flatten
 
 Fault = Literal[
@@ -38,11 +39,6 @@ LINK = Text("link")
 """The word that is read aloud in place of an address."""
 SPOKEN_ANSWER = Text("spoken-answer")
 """The name of the file of a spoken answer, without its ending."""
-_SPEECH_CHOICES = {
-    "off": Text("off"),
-    "voice": Text("to voice messages"),
-    "always": Text("always"),
-}
 SPEECH_BUTTONS = {
     "off": Text("Don't speak answers"),
     "voice": Text("Speak after a voice message"),
@@ -229,7 +225,7 @@ def describe_extent(unit: Literal["characters", "pages"], kept: int, whole: int 
 
 def show_speech(choice: str) -> str:
     """Show the setting of spoken answers as a line of a list."""
-    return _SPEECH_LINE(choice=_SPEECH_CHOICES[choice]())
+    return _SPEECH_LINE(choice=SPEECH[choice]())
 
 
 def explain_no_speech(*, is_owner: bool) -> str:

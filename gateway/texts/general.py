@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent_core.localization import Plural, Text, join_list, name_language
 from agent_core.safe_names import read_call_name
-from agent_core.time_zones import name_zone
+from agent_core.shown_settings import VERBOSITIES, name_city
 from gateway.known_platforms import find_title
 
 CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
@@ -48,11 +48,6 @@ SETTING_MISSING = Text(
     "Write the new value after the name, or “off” to clear the setting: /settings {name} …"
 )
 VERBOSE_USAGE = Text("Write /verbose on to see every step, or /verbose off to see less.")
-VERBOSITIES = {
-    "quiet": Text("Answers only"),
-    "normal": Text("Progress if it takes long"),
-    "verbose": Text("Every step"),
-}
 ZONE_BUTTON = Text("Time zone: {city}")
 QUIET_NIGHT = Text("Quiet from 22:00 to 07:00")
 QUIET_OFF = Text("No quiet hours")
@@ -300,7 +295,7 @@ def describe_settings(
     `more` are further lines.
     """
     shown = {name: value or _NONE() for name, value in values.items()} | {
-        "zone": _DEFAULT_ZONE(zone=name_zone(zone)) if is_default_zone else name_zone(zone),
+        "zone": _DEFAULT_ZONE(zone=name_city(zone)) if is_default_zone else name_city(zone),
         "language": name_language(values["language"]) or _ANY_LANGUAGE(),
         "verbosity": VERBOSITIES[verbosity](),
     }
@@ -460,7 +455,7 @@ def name_role(role: str) -> str:
 def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) -> str:
     """Show a person's name, role, accounts and time zone."""
     return _PERSON(
-        name=name, role=name_role(role), accounts=", ".join(accounts), zone=name_zone(zone)
+        name=name, role=name_role(role), accounts=", ".join(accounts), zone=name_city(zone)
     )
 
 

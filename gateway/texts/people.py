@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_core.localization import LANGUAGES, Plural, Text, join_list
-from agent_core.time_zones import name_city as find_city
 from agent_core.tools.clock import ReaderClock
 from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
@@ -109,12 +108,6 @@ _CORRECTION = Text(
 )
 _IN_LANGUAGE = Text("in {language}")
 _IN_YOUR_LANGUAGE = Text("in the language you write in")
-_CITIES = {
-    "Europe/Vienna": Text("Vienna"),
-    "Europe/Zurich": Text("Zurich"),
-    "Europe/Lisbon": Text("Lisbon"),
-    "America/Mexico_City": Text("Mexico City"),
-}
 _CODE = Text(
     "Your code is {code}\nSend me /link {code} from your other account within ten"
     " minutes. I'll ask you here before I link it. Don't share the code: a linked account"
@@ -273,10 +266,13 @@ def describe_greeting(name: str, *, is_new_owner: bool) -> str:
     return "\n".join([hello(name=shown or name, purpose=PURPOSE()), *examples])
 
 
-def describe_setup(clock: str, city: str, language: str | None, hours: str, *, is_own: bool) -> str:
+def describe_setup(
+    clock: str, city: str, language: str | None, hours: str, *, is_own: bool, is_told: bool
+) -> str:
     """Say which time, quiet hours and language a person has, and how to correct them.
 
-    `is_own` says that the person set the time zone, and that it is not only the home's.
+    `is_own` says that the person set the time zone, and that it is not only the home's. If it
+    `is_told`, the person has just said so, and is not asked whether it is wrong.
     """
     shown = {
         "clock": clock,
@@ -284,15 +280,10 @@ def describe_setup(clock: str, city: str, language: str | None, hours: str, *, i
         "language": _IN_LANGUAGE(language=LANGUAGES.get(language, language))
         if language
         else _IN_YOUR_LANGUAGE(),
-        "correction": _CORRECTION(),
+        "correction": "" if is_told else _CORRECTION(),
     }
     plain, quiet = (_SETUP, _SETUP_QUIET) if is_own else (_SETUP_OURS, _SETUP_OURS_QUIET)
-    return quiet(hours=hours, **shown) if hours else plain(**shown)
-
-
-def name_city(zone: str) -> str:
-    """Return the city of an IANA zone in the reader's language."""
-    return _CITIES[zone]() if zone in _CITIES else find_city(zone)
+    return (quiet(hours=hours, **shown) if hours else plain(**shown)).rstrip()
 
 
 def describe_question_there(platform: str) -> str:

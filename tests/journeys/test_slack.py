@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from adapters.messages import OutboundFile
+from agent_core.shown_settings import VERBOSITIES
 from gateway.texts import general, jobs
 from tests.agent_core.skills.skill_folders import write_skill
 from tests.emulators import slack_faults
@@ -258,9 +259,7 @@ async def test_the_home_tab_shows_the_status_and_its_buttons_work(deployment: St
         assert "Quiet hours: none" in home()
         await harness.takes(deployment.slack.presses_home(ANNA, button(general.QUIET_NIGHT())))
         assert "Quiet hours: 22:00-07:00" in home()
-        await harness.takes(
-            deployment.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"]()))
-        )
+        await harness.takes(deployment.slack.presses_home(ANNA, button(VERBOSITIES["verbose"]())))
         assert "What you see of my work: Every step" in home()
         assert texts(anna) == []
         assert "22:00-07:00" in await harness.hears(anna, "/settings")

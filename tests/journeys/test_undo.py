@@ -295,7 +295,7 @@ async def test_every_undo_of_a_deed_can_be_brought_back_and_undone_again_after_a
         deployment.plan("Hello.")
         await harness.hears(anna, "hello")
     for command, sign in (
-        ("/settings verbosity quiet", "quiet"),
+        ("/settings verbosity quiet", "Answers only"),
         ("/sethome", "Reminders come to"),
         ("/title Trip to Graz", "Trip to Graz"),
         ("/tools off recall", "search earlier conversations"),
@@ -487,7 +487,7 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
             await harness.hears(anna, command)
             told = await harness.hears(anna, "/undo")
             assert way in told
-            assert "Steps shown: quiet" in told
+            assert "Steps shown: Answers only" in told
         assert "Steps shown as before" in await harness.hears(anna, "/undo")
 
 
@@ -508,7 +508,7 @@ async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_befor
         clock.move(harness, minutes=1)
         await harness.notes(anna.says("/undo"))
         await harness.until(lambda: "question above is still open" in anna.seen()[-1].text)
-        assert "Steps shown: quiet" in anna.seen()[-1].text
+        assert "Steps shown: Answers only" in anna.seen()[-1].text
         clock.move(harness, minutes=1)
         await harness.takes(refuse() if answer == "a press" else anna.says(answer))
         assert "did not set" in anna.seen()[-1].text
@@ -517,7 +517,7 @@ async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_befor
             "Your last message changed nothing that I can take back"
             " (“remind me every minute to blink”)."
         )
-        assert "Steps shown: quiet" in told
+        assert "Steps shown: Answers only" in told
         assert "Taken back" in await harness.hears(anna, "/undo")
 
 
@@ -549,7 +549,7 @@ async def test_a_wish_that_failed_is_no_change_and_undo_asks_about_the_one_befor
             assert "Steps shown as before" in told
             return
         assert told.startswith(f"Your last message changed nothing that I can take back ({named}).")
-        assert "Steps shown: quiet" in told
+        assert "Steps shown: Answers only" in told
         assert "Steps shown as before" in await harness.hears(anna, "/undo")
 
 

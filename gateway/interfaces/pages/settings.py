@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from agent_core.localization import Text, format_weekday
+from agent_core.shown_settings import VERBOSITIES
 from agent_core.time_zones import list_zones, name_zone
 from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import DAYS, DAYS_OFF, SPOKEN_ANSWERS
@@ -22,7 +23,7 @@ from gateway.texts import learning as notices
 from gateway.texts import pages as texts
 from gateway.texts.attachments import SPEECH_BUTTONS
 from gateway.texts.connections import CONNECTIONS
-from gateway.texts.general import VERBOSITIES, name_platform
+from gateway.texts.general import name_platform
 from gateway.texts.people import YOUR_ACCOUNTS
 from gateway.texts.privacy import YOUR_DATA
 from gateway.texts.tokens import TOKENS

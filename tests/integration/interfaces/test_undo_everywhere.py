@@ -68,13 +68,16 @@ async def test_a_setting_of_the_page_is_named_taken_back_and_brought_back_in_a_c
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         # What was done in this chat comes first, although the page is newer.
         assert "Turned back on here" in await hear(setup, "/undo")
-        assert "Console): Steps shown: quiet" in await undo_all(setup)
+        assert "Console): Steps shown: Answers only" in await undo_all(setup)
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
-        assert await press(setup, "Undo") == "↩ Taken back. Steps shown as before: normal"
+        assert (
+            await press(setup, "Undo")
+            == "↩ Taken back. Steps shown as before: Progress if it takes long"
+        )
         assert await find_named(setup, "zebrana") == before
-        assert "quiet" in await press(setup, "Bring it back")
+        assert "Answers only" in await press(setup, "Bring it back")
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
-        assert "Steps shown as before: normal" in await hear(setup, "/undo")
+        assert "Steps shown as before: Progress if it takes long" in await hear(setup, "/undo")
 
 
 async def test_a_title_a_tool_and_a_reminder_of_the_page_are_taken_back(setup: Setup) -> None:
@@ -192,12 +195,12 @@ async def test_today_lists_what_forms_did_and_takes_it_back(setup: Setup) -> Non
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         await send(session, "/webhooks/add", name="build", **form)
         text, (newest, _) = await read()
-        assert text.index("Webhook “build” added") < text.index("Steps shown: quiet")
+        assert text.index("Webhook “build” added") < text.index("Steps shown: Answers only")
         seen = await setup.served.gateway.database.read(find_last_outbox)
         assert "Taken back: Webhook “build” added" in await send(session, newest)
         text, left = await read()
         assert "<s>Webhook “build” added</s>" in text
-        assert "<s>Steps shown: quiet</s>" not in text
+        assert "<s>Steps shown: Answers only</s>" not in text
         assert len(left) == 1
         assert await setup.served.gateway.database.read(find_last_outbox) == seen
 
@@ -243,7 +246,9 @@ async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup
     await press(setup, "Bring it back")
     assert (await find_named(setup, "zebrana")).verbosity == "verbose"
     await hear(setup, "/tools off recall")
-    assert await press(setup, "Undo") == "↩ Taken back. Steps shown as before: normal"
+    assert (
+        await press(setup, "Undo") == "↩ Taken back. Steps shown as before: Progress if it takes long"
+    )
     assert (await find_named(setup, "zebrana")).verbosity == "normal"
     assert "Turned back on here" in await hear(setup, "/undo")
 
