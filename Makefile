@@ -59,7 +59,7 @@ define install
 	uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r $(1) && \
 	uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
 else \
-	echo "Installing into $(VENV) with pip. This takes a minute."; \
+	echo "Installing into $(VENV) with pip. This takes one to five minutes."; \
 	$(PYTHON) -m venv $(VENV) && \
 	$(BIN)/python tools/install_lock.py $(1) && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \

@@ -19,6 +19,11 @@ from aiohttp import web
 
 from bench.population import POPULATIONS
 
+_HELP = """POST to a name below, with its arguments as JSON, to write and to read the answers:
+curl ADDRESS/says -d '{"number": 1, "text": "hello"}'  (on Telegram, "user_id" in place of "number")
+curl ADDRESS/messages -d '{"chat": 1}'
+"""
+
 
 @asynccontextmanager
 async def emulate(platform: str, port: int = 0) -> AsyncIterator[tuple[str, Mapping[str, str]]]:
@@ -39,7 +44,14 @@ async def emulate(platform: str, port: int = 0) -> AsyncIterator[tuple[str, Mapp
                 return web.Response(status=400, text=f"{name} can't be called so: {said}\n")
             return web.json_response(text=json.dumps(found, default=_write) + "\n")
 
+        async def explain(_: web.Request) -> web.Response:
+            found = inspect.getmembers(people.api, inspect.ismethod)
+            methods = [(name, one) for name, one in found if not name.startswith("_")]
+            lines = [f"{name}{inspect.signature(one)}" for name, one in methods]
+            return web.Response(text="\n".join((_HELP, *lines, "")))
+
         application = web.Application()
+        application.router.add_get("/", explain)
         application.router.add_post("/{method:[a-z][a-z_]*}", call)
         runner = web.AppRunner(application)
         await runner.setup()

@@ -1,8 +1,9 @@
 """Changes settings by name, after trying all of them with the new value."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
+from agent_core.spoken_settings import SettingName
 from gateway.app.config_file import change_config
 from gateway.app.settings import TABLES, Settings, load
 from gateway.app.settings_check import SECRET_VARIABLES, name_variable, read_environment
@@ -49,6 +50,8 @@ def split_name(name: str) -> tuple[str, str]:
     if name.upper() in SECRET_VARIABLES:
         raise Mistaken(f"{name.upper()} is a secret: `talaria setup` asks for it and checks it.")
     near = find_nearest(name, known)
+    if not near and name.rpartition(".")[2] in get_args(SettingName):
+        raise Mistaken(f"{name} is each person's own setting: they send /settings to Talaria.")
     hint = f"did you mean {near}?" if near else "docs/configuration.md lists all."
     raise Mistaken(f"There is no setting {name}; {hint}")
 

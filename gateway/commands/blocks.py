@@ -84,6 +84,7 @@ class BlockCommands:
     async def _block(self, call: Call) -> Reply:
         word, _, rest = call.argument.partition(" ")
         word = word.casefold()
+        word = "delete" if word == operations.DROP else word
         if word == operations.UNDO and rest.strip() and not call.room:
             return await self.undo_shared(call, read_label(rest))
         if word not in _VERBS:
@@ -99,7 +100,7 @@ class BlockCommands:
             now=call.now,
             platforms=self.platforms,
         )
-        if word == "drop" and rest.casefold() != "yes":
+        if word == "delete" and rest.casefold() != "yes":
             return await self._ask_to_drop(asker, name)
         if word == "new":
             self.shared.expect_blocks()
@@ -142,7 +143,7 @@ class BlockCommands:
             block, readers = await self.access.database.read(look)
         except Declined as refusal:
             return Reply(text=str(refusal))
-        button = stand_for(f"block drop {block.id} yes", block_texts.DROP(), "danger")
+        button = stand_for(f"block delete {block.id} yes", block_texts.DROP(), "danger")
         return Reply(text=block_texts.ask_to_drop(block.label, readers), buttons=(button,))
 
 

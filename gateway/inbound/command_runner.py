@@ -12,6 +12,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools.own_words.wishes import asks_for_change
 from gateway.chats import make_chat
 from gateway.commands.catalog import OWN_NAMES, read_plain_name, suggest_command
 from gateway.commands.registry import Call, Outcome, Reply, SlashCommand
@@ -89,10 +90,11 @@ class CommandRunner:
         if command is None:
             plain, argument = read_plain_name(name, argument)
             command = self._commands.get(plain)
-        if command is None:
+        is_wish = command is None and asks_for_change(f"{name} {argument}")
+        if command is None and not is_wish:
             await self._reply(arrived, suggest_command(name, argument, person))
             return
-        if command.spec.owner_only and not person.is_owner:
+        if command and command.spec.owner_only and not person.is_owner:
             await self.finish(arrived, general.OWNER_ONLY())
             return
         if person.asked_at is None:
@@ -110,6 +112,10 @@ class CommandRunner:
             is_repeat=arrived.row.is_repeat,
             is_press=arrived.is_press,
         )
+        if command is None:  # "/remind me at 9 to test"
+            wish = arrived.message.text.lstrip().removeprefix("/")
+            await self._reply(arrived, Reply(pending=call.as_message(wish)))
+            return
         try:
             reply = await command.run(call)
         except Declined as error:

@@ -39,9 +39,11 @@ from gateway.texts.people import quote_name
 from gateway.texts.reader_language import speak_to
 from gateway.texts.rooms import UNNAMED_ROOM, name_room
 
-VERBS = ("new", "share", "unshare", "readonly", "limit", "describe", "drop")
+VERBS = ("new", "share", "unshare", "readonly", "limit", "describe", "delete")
 """The words of the command `/block`; no block may have such a name."""
 UNDO = "undo"
+DROP = "drop"
+"""The word for `delete` until 2026-11-30."""
 HERE, EVERYONE, ME = "here", "everyone", "me"
 """Words that name a reader without a person's name."""
 LONGEST_DESCRIPTION = 300
@@ -113,7 +115,7 @@ def make(
     """Make a block, which its author sees, and the group in which they ask. Raises `Mistaken`."""
     description = " ".join(description.split())
     is_word = _LABEL.fullmatch(name) and not _BLANK_LETTERS.search(name)
-    if not is_word or name in (*VERBS, UNDO, TEAM):
+    if not is_word or name in (*VERBS, DROP, UNDO, TEAM):
         raise Mistaken(texts.BAD_LABEL())
     if find_secret(f"{name} {description}"):  # prompts contain the name, too
         raise Mistaken(texts.SECRET_FOUND())

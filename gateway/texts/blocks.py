@@ -22,7 +22,7 @@ USAGE = Text(
     "- /block limit NAME 2000: set its size\n"
     "- /block describe NAME TEXT: set its description\n"
     "- /block undo NAME: undo its newest change\n"
-    "- /block drop NAME: delete it"
+    "- /block delete NAME: delete it"
 )
 NONE = Text("You have no shared notes (blocks) yet. Ask me to make one.")
 ONLY_IN_DIRECT = Text(
@@ -98,11 +98,11 @@ NEW_LIMIT = Text("The block “{label}” can now hold {limit:,} characters.")
 NEW_DESCRIPTION = Text("The block “{label}” now has this description: {description}")
 _ASK_DROP = Text(
     "Delete the block “{label}”? Nobody will see it any more; its file and history stay on"
-    " disk. To confirm, send: /block drop {label} yes"
+    " disk. To confirm, send: /block delete {label} yes"
 )
 _ASK_DROP_SHARED = Text(
     "Delete the block “{label}”? {names} use it, too. Nobody will see it any more; its file"
-    " and history stay on disk. To confirm, send: /block drop {label} yes"
+    " and history stay on disk. To confirm, send: /block delete {label} yes"
 )
 BLOCKS = Text("Shared notes (blocks)")
 ABOUT_BLOCKS = Text(

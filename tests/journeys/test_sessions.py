@@ -3,6 +3,8 @@
 import asyncio
 import re
 
+import pytest
+
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.processes import talaria
@@ -163,7 +165,7 @@ async def test_a_mistyped_command_offers_the_nearest(deployment: Stage) -> None:
             await harness.hears(account, "hello")
             shown = await harness.hears(account, "/sesions all")
             assert "I don't know the command sesions. Did you mean /sessions?" in shown
-            await harness.press(account, "sessions all")
+            await harness.press(account, "/sessions all")
             assert "1: hello (2 messages" in texts(account)[-1]
             assert "Did you mean /help?" in await harness.hears(account, "/hlep")
             assert "/help lists" in await harness.hears(account, "/qqqqq")
@@ -215,3 +217,12 @@ async def test_a_side_question_works_as_a_slash_command(deployment: Stage) -> No
         await harness.at_rest()
         said = [one.shown for one in deployment.slack.messages(deployment.slack.dm(ANNA))]
         assert "echo: what is two?" in said
+
+
+@pytest.mark.parametrize("said", ["remind me tomorrow at 9 to test", "merk dir, dass ich Tee mag"])
+async def test_a_wish_behind_a_slash_is_a_message(deployment: Stage, said: str) -> None:
+    anna = deployment.account("telegram", ANNA)
+    async with deployment.open() as harness:
+        deployment.plan("What shall I do?", "What shall I do?")
+        assert "What shall I do?" in await harness.hears(anna, f"/{said}")
+        assert any(said in one and f"/{said}" not in one for one in heard(deployment.turns[0]))

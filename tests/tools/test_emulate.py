@@ -12,3 +12,7 @@ async def test_a_person_writes_through_the_controls() -> None:
             said = await answer.json()
         async with client.post(f"{address}/message", json={"message_id": said}) as answer:
             assert (await answer.json())["content"] == "hello"
+        async with client.get(address) as answer:
+            told = await answer.text()
+        assert "curl ADDRESS/says" in told
+        assert "\nsays(number: int, text: str" in told

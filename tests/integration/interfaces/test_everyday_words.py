@@ -84,6 +84,11 @@ REFUSED = [
     ("turns.per_persn", "2", "There is no setting turns.per_persn; did you mean turns.per_person?"),
     ("model.provider", "openai", "model.provider is openai, but neither"),
     ("anthropic_api_key", "x", "ANTHROPIC_API_KEY is a secret"),
+    (
+        "quiet_hours",
+        "22-7",
+        "quiet_hours is each person's own setting: they send /settings to Talaria.",
+    ),
     ("nonsense", "x", "There is no setting nonsense; docs/configuration.md lists all."),
 ]
 

@@ -292,7 +292,7 @@ async def test_a_button_drops_a_block_for_everyone(tmp_path: Path) -> None:
         await here.says("ann", NEW)
         remember(here, "shopping", "milk")
         assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
-        asked = await here.says("ann", "/block drop shopping")
+        asked = await here.says("ann", "/block delete shopping")
         assert asked.startswith("Delete the block “shopping”? Nobody")
         await here.harness.chat.press("Delete it", user="ann", name="ann", chat="ann")
         await here.harness.at_rest()

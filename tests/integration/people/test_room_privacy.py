@@ -203,7 +203,7 @@ async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
         await here.make_owner("ann")
         await here.says("ann", "/block share hidden with everyone")
         assert all((await look()).values())
-        await here.says("ann", "/block drop hidden yes")
+        await here.says("ann", "/block delete hidden yes")
         assert not any((await look()).values())
 
 
