@@ -168,7 +168,7 @@ async def test_missing_pictures_are_reported_and_their_caption_answered(
 async def test_the_facts_have_the_time_in_the_persons_zone(stage: Stage) -> None:
     async with stage.open(TALARIA_PEOPLE__TIME_ZONE="Pacific/Auckland") as harness:
         await harness.ask(ANNA, "what day is it?")
-        assert "Time zone: Pacific/Auckland" in await harness.ask(ANNA, "/whoami")
+        assert "Time zone: Auckland" in await harness.ask(ANNA, "/whoami")
     reported = facts(stage.turns[-1])
     assert re.search(
         r"Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d, Pacific/Auckland \(\+1[23]00\)", reported

@@ -120,7 +120,7 @@ async def test_the_model_changes_settings_and_asks_once(deployment: Stage, platf
         assert ("time zone" in unknown) == (platform != "slack")  # Slack's profiles name one
         deployment.plan(calls(call("settings", time_zone="Europe/Vienna", language="de")), "Gern.")
         told = await harness.hears(anna, "my flat is in Vienna, and I would rather read German")
-        assert told == "Gern.\n\n⚙ Time zone: Vienna\n⚙ Language: German"
+        assert told == "Gern.\n\n⚙ Time zone: Vienna\n⚙ Language: Deutsch"
         assert "time zone Europe/Vienna, language de" in results(deployment.turns[-1])[0]
         await harness.hears(anna, "thanks")
         assert "Not known of them" not in facts(deployment.turns[-1])

@@ -126,7 +126,7 @@ async def test_wishes_count_in_the_first_hour_and_what_is_told_does_not(stage: S
     [
         ("hi! I live in Lisbon, call me Nan", "Lisbon", "Wants to be called Nan"),
         ("Lisbon, and call me Nan", "Lisbon", "Wants to be called Nan"),
-        ("ich wohne in Graz, nenn mich Nan", "Vienna", "Möchte Nan genannt werden"),
+        ("ich wohne in Graz, nenn mich Nan", "Wien", "Möchte Nan genannt werden"),
     ],
 )
 async def test_a_city_and_a_name_are_both_kept(

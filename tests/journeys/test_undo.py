@@ -277,7 +277,7 @@ async def test_an_answer_to_the_greeting_is_one_deed(deployment: Stage, platform
         assert "Vienna" in told
         told = await harness.hears(anna, "/undo")
         assert re.fullmatch(
-            r"↩ Taken back\. Time zone as before: (not set|Europe/Berlin);"
+            r"↩ Taken back\. Time zone as before: (not set|Berlin);"
             r" Quiet hours as before: not set",
             told,
         )

@@ -84,7 +84,7 @@ async def test_a_language_without_a_catalogue_is_said_in_the_persons_own(tmp_pat
 
 async def test_the_german_names_of_the_card_set_what_they_name(tmp_path: Path) -> None:
     rows = (
-        ("Zeitzone Wien", "Europe/Vienna"),
+        ("Zeitzone Wien", "Zeitzone: Wien"),
         ("Ruhezeiten 22:00-07:30", "22:00-07:30"),
         ("freie Tage Samstag, Sonntag", "Sa, So"),
     )
