@@ -18,6 +18,7 @@ _REPEATED = Text("⏰ {timing}: {title}. Next: {moments}")
 _WITH_THERE = Text("{moment} ({there} in {city})")
 _WITH_ZONE = Text("{timing} ({city} time)")
 _WITH_PLACES = Text("{line} Sent to: {targets}")
+_TWIN = Text("{line} You already had this one; Undo removes the second.")
 _CHANGED = Text("⏰ Changed: {title}. Next: {moments}")
 _ACTS = {
     "pause": Text("⏸ Paused: {title}"),
@@ -30,8 +31,13 @@ _ACTS = {
 _UNDO = {"pause": "resume", "resume": "pause", "delete": "restore"}
 
 
-def confirm_created(job: Job, clock: ReaderClock, places: Sequence[str] = ()) -> Receipt:
-    """Confirm a new job on the clock of its person, with the chats that have to be named."""
+def confirm_created(
+    job: Job, clock: ReaderClock, places: Sequence[str] = (), *, is_twin: bool = False
+) -> Receipt:
+    """Confirm a new job on the clock of its person, with the chats that have to be named.
+
+    If it `is_twin`, the person had the same one already.
+    """
     timing, title = load_timing(job.timing), _name(job).rstrip(".")
     if isinstance(timing, Once) and job.next_slot:
         title = title if places else _name(job)
@@ -43,6 +49,8 @@ def confirm_created(job: Job, clock: ReaderClock, places: Sequence[str] = ()) ->
         text = _REPEATED(timing=meaning, title=title, moments=_list_next(job, clock))
     if places:
         text = _WITH_PLACES(line=f"{text.rstrip('.')}.", targets="; ".join(places))
+    if is_twin:
+        text = _TWIN(line=f"{text.rstrip('.')}.")
     return Receipt(text=text, undo=f"jobs delete {job.id} yes")
 
 

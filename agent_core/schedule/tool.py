@@ -430,6 +430,17 @@ class JobTool:
             return jobs.list_of_room(connection, room_id=asker.room.id)
         return jobs.list_of_person(connection, person_id=asker.person.id)
 
+    def _has_twin(self, connection: Connection, asker: _Asker, made: Job) -> bool:
+        """Return whether the person has another active job that says the same at the same times."""
+        return any(
+            one.id != made.id
+            and one.state == "active"
+            and one.body.casefold() == made.body.casefold()
+            and (one.kind, one.timing, one.zone, one.targets)
+            == (made.kind, made.timing, made.zone, made.targets)
+            for one in self._list_seen(connection, asker)
+        )
+
     def _draft(self, asker: _Asker) -> NewJob:
         """Build the job of a call. Raises `ToolArgumentError` and `InvalidJob`."""
         request = self._read(asker, None)
@@ -462,10 +473,13 @@ class JobTool:
         self._changed()
         places = await self._list_places(asker, made)
         is_elsewhere = made.targets != (asker.here,) or len(places) > 1
+        is_twin = await self._database.read(self._has_twin, asker, made)
         note = note_left_out(asker.left_out)
         return ToolResult(
             text=f"Created. {_describe(made, asker.zone)}{note}",
-            receipts=(confirm_created(made, asker.clock, places if is_elsewhere else ()),),
+            receipts=(
+                confirm_created(made, asker.clock, places if is_elsewhere else (), is_twin=is_twin),
+            ),
         )
 
     def _redraft(self, asker: _Asker, job: Job) -> tuple[JobRequest, Job]:

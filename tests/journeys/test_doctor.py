@@ -1,10 +1,12 @@
 """`talaria doctor`: what services say of tokens, the clock, the data, and safe fixes."""
 
+import asyncio
 import json
 import os
+import sys
 import time
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
@@ -18,7 +20,7 @@ from agent_core.state.backups.places import find_newest
 from tests.databases import place_database
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.signal_world import ACCOUNT
-from tests.integration.processes import Done, talaria, talaria_beside
+from tests.integration.processes import Done, environ, talaria, talaria_beside
 from tests.journeys.stage import Stage
 
 DAY = 86_400
@@ -246,3 +248,26 @@ def test_a_folder_for_backups_that_cannot_be_used_is_a_fault(tmp_path: Path) -> 
     assert found["state"] == "fault"
     assert found["text"] == f"{tmp_path / 'backups'} can't be used, so no backup can be made"
     assert find_newest(tmp_path / "backups") is None
+
+
+async def test_a_terminal_shows_what_the_doctor_waits_for_and_a_pipe_does_not(
+    deployment: Stage,
+) -> None:
+    ours, theirs = os.openpty()
+    doctor = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "doctor", "--json"),
+        env=environ(deployment.home, **deployment.environ()),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    await doctor.communicate()
+    shown = ""
+    with suppress(OSError):  # all was read, and nobody has it open any more
+        while part := os.read(ours, 4096):
+            shown += part.decode()
+    os.close(ours)
+    assert "Asking Telegram ...\r\x1b[K" in shown
+    assert shown.endswith("\x1b[K")
+    piped = await talaria_beside(deployment.home, "doctor", "--json", **deployment.environ())
+    assert "Asking" not in piped.err

@@ -579,3 +579,17 @@ async def test_an_ordinary_message_leaves_the_change_before_it_to_undo(deploymen
         await harness.hears(anna, "Nice, thank you")
         await harness.hears(anna, "/settings")
         assert "Steps shown as before" in await harness.hears(anna, "/undo")
+
+
+async def test_the_same_reminder_again_is_said_and_undone(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+        for text, is_twin in (("Call Ben.", False), ("Call ben.", True), ("Call Bo.", False)):
+            clock.move(harness, minutes=1)
+            deployment.plan(calls(call("remind", text=text, when="today 15:00")), "Set.")
+            told = await harness.hears(anna, f"remind me at 15:00: {text}")
+            assert told.endswith(" You already had this one; Undo removes the second.") == is_twin
+            if is_twin:
+                await harness.press(anna, "Undo")
+                assert "I've deleted Call ben" in anna.seen()[-1].text

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from agent_core.execution.file_states import MOST_ENTRIES
 from tests.agent_core.execution.backends import needs_bubblewrap
 from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
@@ -144,3 +145,17 @@ async def test_a_command_interrupted_by_a_crash_ends_and_is_never_repeated(stage
     assert "It is not known whether this call took effect" in result
     assert (workspace / "runs").read_text() == "x\n"
     assert not (workspace / "beat").exists()
+
+
+async def test_an_undo_says_that_a_huge_workspace_has_no_copies(stage: Stage) -> None:
+    work = stage.home / "workspaces" / "anna"
+    async with stage.open(**ON) as harness:
+        stage.plan(calls(call("terminal", command="ls")), "Nothing there.")
+        await harness.ask(ANNA, "what is there?")
+        for number in range(MOST_ENTRIES + 1):
+            (work / f"f{number}").touch()
+        stage.plan(calls(call("terminal", command="echo hello > diary")), "Noted.")
+        await harness.ask(ANNA, "write my diary")
+        told = await harness.ask(ANNA, "/undo")
+        assert f"your workspace has more than {MOST_ENTRIES:,} files" in told
+        assert (work / "diary").read_text() == "hello\n"

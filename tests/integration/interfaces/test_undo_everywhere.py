@@ -247,7 +247,8 @@ async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup
     assert (await find_named(setup, "zebrana")).verbosity == "verbose"
     await hear(setup, "/tools off recall")
     assert (
-        await press(setup, "Undo") == "↩ Taken back. Steps shown as before: Progress if it takes long"
+        await press(setup, "Undo")
+        == "↩ Taken back. Steps shown as before: Progress if it takes long"
     )
     assert (await find_named(setup, "zebrana")).verbosity == "normal"
     assert "Turned back on here" in await hear(setup, "/undo")
