@@ -40,12 +40,12 @@ _ALLOWED = Text("You've allowed these in advance. Choose one to revoke it.")
 _ALLOWED_LINE = Text("{number}. `{shape}`, {scope}")
 SCOPES = {"session": Text("for this conversation"), "always": Text("always")}
 _CALL = Text(
-    "Shall I run this with `{tool}`?\n\n{call}\n\nIt runs with the rights of {name} and can:"
-    "\n\n{reach}"
+    "Shall I run this with `{tool}`?\n\n{call}\n\nIt runs with the rights of {name}. What it can"
+    " do:\n\n{reach}"
 )
 _LONG_CALL = Text(
     "Shall I run this with `{tool}`? The whole of it is in the message above. It begins and ends"
-    " like this:\n\n{call}\n\nIt runs with the rights of {name} and can:\n\n{reach}"
+    " like this:\n\n{call}\n\nIt runs with the rights of {name}. What it can do:\n\n{reach}"
 )
 _WHOLE_CALL = Text("The next question is about this:\n\n{call}")
 _UNJUDGED = Text("use the tool")

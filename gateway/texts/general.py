@@ -204,7 +204,7 @@ _CUT = {
         " on” to continue.)"
     ),
     "unknown_stop": Text("(The model stopped for an unknown reason. Say “go on” to continue.)"),
-    "rule_unmet": Text("(Check this answer: I left out a step that a rule requires first.)"),
+    "rule_unmet": Text("(Check this answer: a rule asks me to use a tool first, and I didn't.)"),
     "left_out": Text(
         "(The model's server refused a part of this conversation. I answered without that part.)"
     ),

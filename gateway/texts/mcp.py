@@ -22,8 +22,8 @@ ONLY_DIRECT = Text(
     " to me there."
 )
 FOLLOW_PROMPT = Text(
-    "Follow the prompt “{prompt}” of the MCP server “{name}”: get it with `{name}__get_prompt`, and"
-    " give it these words: {words}"
+    "Follow the prompt “{prompt}” of the MCP server “{name}”. Get it with `{name}__get_prompt` and"
+    " these words: {words}"
 )
 _PROMPTS = Text("  Commands: {names}")
 SIGN_IN = Text("Sign in")

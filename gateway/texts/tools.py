@@ -92,7 +92,7 @@ _TOOLS = {
         purpose=Text("send a message to another of your chats"), step=Text("Sending a message")
     ),
     "settings": _ToolTexts(purpose=Text("change your settings"), step=Text("Changing settings")),
-    "skill_manage": _ToolTexts(purpose=Text("write and change skills for an owner")),
+    "skill_manage": _ToolTexts(purpose=Text("write and change skills, if an owner asks")),
     "skill_view": _ToolTexts(purpose=Text("read a skill: how some work is done")),
     "skills_search": _ToolTexts(purpose=Text("search the skills")),
     "terminal": _ToolTexts(

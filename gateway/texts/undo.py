@@ -32,7 +32,7 @@ OTHER_WAYS = {
     "branch": Text("you went on in a copy of the conversation; /sessions leads back"),
     "link": Text("you linked accounts; /accounts lists them, and /unlink unlinks one"),
     "unlink": Text("you unlinked an account; /link links it again"),
-    "invite": Text("you made an invitation; the page “People and groups” cancels it"),
+    "invite": Text("you made an invitation; you can cancel it on the page “People and groups”"),
     "approve": Text("somebody was let in; `talaria people erase` removes a person"),
     "approvals": Text("you revoked a permission; I ask again when I need it"),
     "connections": Text("your connections changed; /connections shows them"),
