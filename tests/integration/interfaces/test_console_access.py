@@ -288,6 +288,7 @@ TABLES = {
     "account": "accounts",
     "approval": "approvals",
     "change": "ledger",
+    "chore": "jobs",
     "code": "link_codes",
     "conversation": "conversations",
     "deed": "audit",

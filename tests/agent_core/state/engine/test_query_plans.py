@@ -736,6 +736,7 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "deeds.list_standing": {"doer": DOER},
     "deeds.list_taken_back": {"doer": DOER},
     "deeds.find_last_id": {"doer": DOER},
+    "deeds.find_last_moment": {"doer": DOER},
     "deeds.drop_words": {"deed_id": 1},
     "deeds.bring_back": {"doer": DOER, "deed_id": 1},
     "deeds.find_brought": {"doer": DOER, "deed_id": 1},
