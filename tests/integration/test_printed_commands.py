@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pyrage import x25519
 
 from agent_core.agent.named.agent_files import AgentChange, AgentFiles
 from agent_core.agent.named.folder import AgentFolder
 from agent_core.agent.named.teams import TeamChange, TeamFolder
+from agent_core.state.conversations import approvals
+from agent_core.state.conversations.approvals import NewApproval
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
 from gateway.interfaces import subcommands
 from tests.architecture.source import ROOT
 from tests.emulators.local_servers import LocalServerEmulator, ollama
-from tests.emulators.telegram_cast import ANNA, BEN
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.integration.accounts import code_in
 from tests.integration.printed_commands import (
     EXCEPTIONS,
@@ -38,35 +43,14 @@ from tests.tables import check_each
 pytestmark = [pytest.mark.thorough, pytest.mark.process]
 
 PRINTED = list_printed()
+IDENTITY = x25519.Identity.generate()
+CARL = 13
+"""Waits to be let in."""
 ABSENT = {
-    "talaria people approve K7QD2M": "That code is invalid",
-    "talaria people cancel 3": "That code is invalid",
-    "talaria jobs restore 3": "is active and can't be restored",
     "talaria jobs webhook 3": "doesn't wait for a web request",
-    "talaria skills restore plants": "There is no skill plants in",
     "talaria skills agree plants": "needs no agreement",
-    "talaria skills rollback plants": "no earlier version|only one version",
-    "talaria skills rollback plants --to 2": "no version 2",
-    "talaria skills undo 57": "does not belong to a skill",
     "talaria skills curate --restore": "There is no snapshot yet",
-    "talaria agents show coder": "There is no agent coder",
-    "talaria agents change coder --tags work,code": "There is no agent coder",
-    "talaria agents archive coder": "There is no agent coder",
-    "talaria agents restore coder": "No agent coder is archived",
-    "talaria teams restore desk": "No team desk is archived",
-    "talaria models forget qwen3:8b": "Nothing is known of a model",
-    "talaria models update --from ~/prices.json": "No such file",
-    "talaria approvals revoke 7": "There is no approval 7",
-    "talaria rooms set 3 off": "no group 3",
-    "talaria rooms set 3 room": "no group 3",
-    "talaria rooms name 3 Kitchen": "no group 3",
-    "talaria rooms name 3": "no group 3",
-    "talaria tokens revoke 2": "There is no token 2",
     "talaria mcp accept files": "There are no MCP servers",
-    "talaria mcp remove files": "There is no MCP server files; there is none yet",
-    "talaria webhooks resume 1": "is active already",
-    "talaria webhooks restore 1": "There is no removed webhook 1",
-    "talaria webhooks redeliver 1 7": "There is no delivery 7",
 }
 """Commands that name something the house lacks, each with how they say so."""
 COPY = "; ".join(
@@ -80,11 +64,77 @@ COPY = "; ".join(
     )
 )
 """Makes a repository and a copy of it."""
+CODER = "talaria agents add coder"
+BATCH = "talaria batch run tasks.jsonl"
+LINES = "wc -l data.jsonl"
+LOCKED = "talaria backup ~/talaria.tar.gz.age --recipient age1..."
 WALKS = {
+    LOCKED: ("", "talaria restore ~/talaria.tar.gz.age --identity ~/key.txt --check", "complete"),
+    "talaria restore ~/talaria.tar.gz.age --identity ~/key.txt": (
+        f"{LOCKED}; talaria jobs delete 3",
+        "talaria jobs list",
+        "Water",
+    ),
+    BATCH: ("", "", "2 lines: 2 succeeded"),
+    f"{BATCH} --at-once 20": ("", "", "2 lines: 2 succeeded"),
+    f"{BATCH} --at-once 50 --budget 20 --tools terminal,read_file": (
+        *("talaria config set tools.backend local", "", "2 lines: 2 succeeded"),
+    ),
+    "talaria batch report tasks.run": (BATCH, "", "2 succeeded"),
+    "talaria batch report tasks.run --json": (BATCH, "", '"succeeded": ?2'),
+    "talaria batch export tasks.run data.jsonl --format sharegpt": (BATCH, LINES, "^2 "),
+    "talaria batch export tasks.run data.jsonl --format openai": (BATCH, LINES, "^2 "),
+    "talaria batch export tasks.run data.jsonl --used terminal --max-tokens 16000": (
+        *(BATCH, LINES, "^0 "),
+    ),
+    "talaria mcp remove files": (
+        "printf '[servers.files]\ncommand = \"cat\"\n' > ~/.talaria/mcp.toml",
+        "talaria mcp list",
+        r"^(?![\s\S]*files)",
+    ),
+    "talaria people approve K7QD2M": ("", "talaria people list", "Carl"),
+    "talaria people cancel 3": ("", "talaria people waiting", r"^(?![\s\S]*Carl)"),
+    "talaria jobs restore 3": ("talaria jobs delete 3", "talaria jobs list", "Water"),
+    "talaria skills restore plants": (
+        "talaria skills archive plants",
+        "ls ~/.talaria/skills",
+        "plants",
+    ),
+    "talaria skills rollback plants": ("", "cat ~/.talaria/skills/plants/SKILL.md", "Mondays"),
+    "talaria skills rollback plants --to 2": (
+        "talaria skills rollback plants",
+        "cat ~/.talaria/skills/plants/SKILL.md",
+        "Fridays",
+    ),
+    "talaria skills undo 57": ("", "cat ~/.talaria/skills/plants/SKILL.md", "Mondays"),
+    "talaria agents show coder": (CODER, "", "coder"),
+    "talaria agents change coder --tags work,code": (CODER, "talaria agents show coder", "work"),
+    "talaria agents archive coder": (CODER, "ls ~/.talaria/agents", r"^(?![\s\S]*coder)"),
+    "talaria agents restore coder": (
+        f"{CODER}; talaria agents archive coder",
+        "talaria agents list",
+        "coder",
+    ),
+    "talaria teams restore desk": ("talaria teams archive desk", "talaria teams list", "desk"),
+    "talaria models forget qwen3:8b": ("talaria models trust qwen3:8b", "", "Forgotten of qwen3"),
+    "talaria models update --from ~/prices.json": ("", "ls ~/.talaria", "models.json"),
+    "talaria approvals revoke 7": ("", "talaria approvals list", r"^(?![\s\S]*git log)"),
+    "talaria rooms set 3 off": ("", "talaria rooms list", "off"),
+    "talaria rooms set 3 room": ("talaria rooms set 3 off", "talaria rooms list", "room"),
+    "talaria rooms name 3 Kitchen": ("", "talaria rooms list", "telegram: Kitchen"),
+    "talaria rooms name 3": ("talaria rooms name 3 Kitchen", "talaria rooms list", "telegram: - "),
+    "talaria tokens revoke 2": (
+        "talaria tokens create spare --person ada",
+        "talaria tokens list",
+        r"^(?![\s\S]*spare)",
+    ),
+    "talaria webhooks resume 1": ("talaria webhooks pause 1", "talaria webhooks list", "active"),
+    "talaria webhooks restore 1": ("talaria webhooks remove 1", "talaria webhooks list", "active"),
+    "talaria webhooks redeliver 1 7": ("talaria webhooks test 1", "", "is sent again"),
     "printf 'TELEGRAM_BOT_TOKEN=...\\nANTHROPIC_API_KEY=...\\n' > .env": (
         *("", "cat .env", r"^TELEGRAM_BOT_TOKEN=\.\.\.\nANTHROPIC_API_KEY=\.\.\.\n$"),
     ),
-    "chmod 600 .env": ("touch .env", "stat -c %a .env", "^600$"),
+    "chmod 600 .env": ("touch .env; chmod 644 .env", "stat -c %a .env", "^600$"),
     "rm -rf ~/.talaria": ("", "ls -A", r"^(?![\s\S]*\.talaria\n)"),
     "rm requirements*.lock": ("touch requirements.lock", "ls", r"^(?![\s\S]*\.lock)"),
     "git pull": (
@@ -103,9 +153,12 @@ WALKS = {
         "^1$",
     ),
     "export OPENAI_BASE_URL=http://192.168.1.20:11434/v1": ("", "printenv OPENAI_BASE_URL", "/v1"),
-    "export TALARIA_MODEL__NAME=qwen3:8b": ("", "printenv TALARIA_MODEL__NAME", "qwen3:8b"),
+    "export TALARIA_MODEL__NAME=qwen3:8b": ("", "talaria config get model.name", "qwen3:8b"),
 }
-"""What a reader does before and after a command, and what the line after it writes."""
+"""What a reader does before and after a command, and what shows its deed: what the line after it
+writes, or else the command.
+"""
+PLANTS = "---\nname: plants\ndescription: Water the plants.\n---\nWater them on Mondays.\n"
 _MARK = "= = = ="
 """Stands between what a command says and what shows its deed."""
 CALENDAR = """\
@@ -122,7 +175,7 @@ END:VEVENT
 END:VCALENDAR
 """
 LETTA = ROOT / "tests" / "agent_core" / "agent" / "named" / "letta" / "present.af"
-_PATIENCE = 120
+_PATIENCE = 300
 _PARTS = 8
 """Parts of the commands, so that no test takes minutes."""
 _TOOLS = ["completion", "tools"]
@@ -167,6 +220,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     pulls = [{"status": "success"}]
     async with Stage(home) as stage, LocalServerEmulator(routes, pulls=pulls) as local:
         stage.telegram.user(BEN, "Ada")
+        stage.telegram.user(CARL, "Carl")
         given = stage.environ(allow="") | {"TALARIA_MODEL__LOCAL_PORTS": str(local.port)}
         facts = await fill(stage, home)
         write_files(user)
@@ -185,11 +239,23 @@ async def fill(stage: Stage, home: Path) -> Facts:
     async with stage.open(allow="") as harness:
         await harness.ask(ANNA, f"/claim {harness.gateway.claim_code}")
         await harness.ask(ANNA, f"/approve {code_in(await harness.ask(BEN, 'Hello'))}")
+        waiting = code_in(await harness.ask(CARL, "Hello"))
+        await harness.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        patch = {"action": "patch", "old": "Mondays", "text": "Fridays"}
+        for given in ({"action": "create", "text": PLANTS}, patch):
+            skill = {
+                "type": "tool_use",
+                "name": "skill_manage",
+                "input": given | {"name": "plants"},
+            }
+            stage.plan(calls(skill), "Kept.")
+            await harness.ask(ANNA, "Keep how to water the plants.")
         fact = call("memory", action="add", target="user", text="Is allergic to nuts")
         stage.plan(calls(fact), "Noted.")
         await harness.ask(BEN, "I'm allergic to nuts.")
         stage.plan("Fine.")
         await harness.ask(BEN, "Thanks!")
+        approval = await harness.gateway.database.write("test.approval", approve)
     add = ("jobs", "add", "--person", "ada", "--cron", "0 8 * * 1", "--message", "Water")
     job = (await talaria_beside(home, *add)).out
     change = ("jobs", "change", str(first_number(job)), "--cron", "0 9 * * 1")
@@ -200,6 +266,9 @@ async def fill(stage: Stage, home: Path) -> Facts:
     assert (await talaria_beside(home, *hook)).code == 0
     log = (await talaria_beside(home, "memory", "log", "--person", "ada")).out
     turns = (await talaria_beside(home, "turns", "list")).out
+    changed = (await talaria_beside(home, "skills", "log", "plants")).out
+    rooms = (await talaria_beside(home, "rooms", "list")).out
+    invitations = (await talaria_beside(home, "people", "waiting")).out
     for name in ("talaria", "talaria-2026-11-26"):
         made = await talaria_beside(home, "backup", str(home.parent / f"{name}-made.tar.gz"))
         assert made.code == 0
@@ -211,7 +280,29 @@ async def fill(stage: Stage, home: Path) -> Facts:
         job=first_number(job),
         token=re.findall(r"talaria_\w+", token)[0],
         port=0,
+        code=waiting,
+        approval=approval,
+        skill_change=first_row(changed),
+        room=first_row(rooms),
+        invitation=first_row(invitations),
+        recipient=str(IDENTITY.to_public()),
     )
+
+
+def approve(connection: Connection) -> int:
+    """Allow Anna one kind of command always, and return the number."""
+    anna = next(one for one in people.list_all(connection) if one.role == "owner")
+    subject = json.dumps(["terminal", "run", "workspace", "git", "log"])
+    new = NewApproval(person_id=anna.id, decided_by=anna.id, scope="always", subject=subject)
+    approvals.insert(connection, new, now=0)
+    return int(approvals.list_of(connection, person_id=anna.id)[0].id)
+
+
+def first_row(text: str) -> int:
+    """Return the number at the beginning of the first numbered line."""
+    found = re.search(r"^ *(\d+) ", text, re.MULTILINE)
+    assert found, text
+    return int(found[1])
 
 
 def first_number(text: str) -> int:
@@ -226,13 +317,19 @@ def write_files(user: Path) -> None:
     for name in ("hermes", "openclaw"):
         with tarfile.open(importing / f"{name}_home.tar.gz") as tar:
             tar.extractall(user / f".{name}", filter="data")
-    for place in ("Downloads/my-skill", "my-skills/my-skill", ".talaria/skills/plants"):
+    for place in ("Downloads/my-skill", "my-skills/my-skill"):
         copy_skill(user / place)
     sources = user / ".talaria" / "sources"
     sources.mkdir(exist_ok=True)
     (sources / "school.ics").write_text(CALENDAR)
     write_newsroom(user / ".talaria")
     write_agent_files(user)
+    price = {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 1e-6}
+    prices = {f"claude-{number}": price | {"output_cost_per_token": 1e-6} for number in range(60)}
+    tasks = ({"prompt": "Hello!"}, {"prompt": "Good morning!"})
+    (user / "tasks.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in tasks))
+    (user / "key.txt").write_text(f"{IDENTITY}\n")
+    (user / "prices.json").write_text(json.dumps(prices))
     (user / "bin").mkdir()
     shim = user / "bin" / "talaria"
     shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
