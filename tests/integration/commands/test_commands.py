@@ -286,7 +286,7 @@ async def test_whoami_tells_name_accounts_and_zone(tmp_path: Path) -> None:
         await harness.chat.says("/whoami", user="42", name="Ana")
         shown = await harness.chat.sees_text("You are Ana (member)")
         assert "fake:42" in shown.text
-        assert "Europe/Madrid" in shown.text
+        assert "Time zone: Madrid" in shown.text
 
 
 async def test_two_retries_at_once_try_once(tmp_path: Path) -> None:

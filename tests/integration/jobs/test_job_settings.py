@@ -440,7 +440,7 @@ async def test_an_hourly_job_goes_on_in_a_zone_further_west(tmp_path: Path) -> N
             clock.move(harness, hours=1)
             await over(harness, job, count)
         await harness.chat.says("/settings time_zone America/New_York")
-        await harness.chat.sees_text("America/New_York")
+        await harness.chat.sees_text("Time zone: New York")
         await harness.chat.says("/jobs move Europe/Berlin")
         await harness.chat.sees_text("moved 1 reminder")
         for count in range(5, 9):  # 12:00 to 15:00 in New York
