@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from gateway.app.mcp_file import add_mcp_server
+from gateway.texts.tools import OF_SERVER
 from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer
 from tests.fakes.chat import FakeChat
@@ -96,7 +97,7 @@ async def test_an_owner_accepts_what_the_server_offers_and_a_member_does_not(set
         assert (status, "I can now use the tools of “web”." in text) == (200, True)
         assert "your approval" not in text
         text = await read(zebrana, "/tools")
-        assert "With web" in text
+        assert OF_SERVER(name="web") in text
         status, text = await post(zebrana, "/tools/switch", tool="web__inbox")
         assert (status, "Turned off here" in text) == (200, True)
 
