@@ -1,10 +1,9 @@
 """Emulate a chat platform, to try Talaria by hand: `python -m tools.emulate telegram`.
 
 It prints the variables that lead Talaria to the emulator, and the address of its controls. A POST
-to a name there calls the emulator's method of that name: `curl ADDRESS/says -d '{"number": 1,
-"text": "hello"}'` lets a person on Discord write, and `ADDRESS/messages` shows what the bot
-answered. The methods are in `tests/emulators`; `python -m tests.emulators.anthropic` emulates a
-model.
+to a name there calls the method of that name: `curl ADDRESS/says -d '{"number": 1, "text":
+"hello"}'` lets a person on Discord write. `curl ADDRESS` lists the names. The methods are those of
+`tests/emulators` and `bench/population.py`; `python -m tests.emulators.anthropic` emulates a model.
 """
 
 import argparse
@@ -20,8 +19,9 @@ from aiohttp import web
 from bench.population import POPULATIONS
 
 _HELP = """POST to a name below, with its arguments as JSON, to write and to read the answers:
-curl ADDRESS/says -d '{"number": 1, "text": "hello"}'  (on Telegram, "user_id" in place of "number")
-curl ADDRESS/messages -d '{"chat": 1}'
+curl ADDRESS/says -d '{"number": 1, "text": "hello"}'
+On Telegram, "number" is "user_id"; on WhatsApp, it is "person", such as "16505550001".
+"messages" shows what the bot answered, or "list_texts" on WhatsApp and Signal.
 """
 
 
@@ -29,11 +29,17 @@ curl ADDRESS/messages -d '{"chat": 1}'
 async def emulate(platform: str, port: int = 0) -> AsyncIterator[tuple[str, Mapping[str, str]]]:
     """Serve a platform and its controls; yield their address, and Talaria's variables."""
     async with POPULATIONS[platform]() as people:
+        methods = {
+            name: method
+            for place in (people, people.api)
+            for name, method in inspect.getmembers(place, inspect.ismethod)
+            if not name.startswith("_")
+        }
 
         async def call(request: web.Request) -> web.Response:
             name = request.match_info["method"]
-            method = getattr(people.api, name, None)
-            if not callable(method):
+            method = methods.get(name)
+            if method is None:
                 return web.Response(status=404, text=f"The emulator has no method {name}.\n")
             try:
                 found = method(**json.loads(await request.read() or "{}"))
@@ -45,9 +51,7 @@ async def emulate(platform: str, port: int = 0) -> AsyncIterator[tuple[str, Mapp
             return web.json_response(text=json.dumps(found, default=_write) + "\n")
 
         async def explain(_: web.Request) -> web.Response:
-            found = inspect.getmembers(people.api, inspect.ismethod)
-            methods = [(name, one) for name, one in found if not name.startswith("_")]
-            lines = [f"{name}{inspect.signature(one)}" for name, one in methods]
+            lines = [f"{name}{inspect.signature(one)}" for name, one in sorted(methods.items())]
             return web.Response(text="\n".join((_HELP, *lines, "")))
 
         application = web.Application()

@@ -113,7 +113,7 @@ _CODE = Text(
     " minutes. I'll ask you here before I link it. Don't share the code: a linked account"
     " can see and do everything you can. /link cancel cancels it."
 )
-_WAY_ADDRESS = Text("On {platform}, open {address} and press Start.")
+_WAY_ADDRESS = Text("On {platform}, open {address} and press Start or Send.")
 _WAY_OPEN = Text("On {platform}, open {address} and write me `{command}`.")
 _WAY_COMMAND = Text("On {platform}, write me `{command}`.")
 _INVITED = Text("Send this to {name}. The invitation is for one person, and lasts a week:")
