@@ -210,7 +210,10 @@ def find_person(connection: "Connection", name: str) -> "Person":
 
     Raises `Mistaken`.
     """
-    everybody, wanted = people.list_all(connection), name.strip().casefold()
+    wanted = name.strip().casefold()
+    if found := people.find_by_slug(connection, slug=wanted):
+        return found
+    everybody = people.list_all(connection)
     for person in everybody:
         if person.slug.casefold() == wanted:
             return person

@@ -138,6 +138,15 @@ def find_owner(connection: Connection) -> Person | None:
     return read_one(Person, found, **_DECODE)
 
 
+def find_by_slug(connection: Connection, *, slug: str) -> Person | None:
+    """Return the person with this folder name who is not merged into another; no room."""
+    found = connection.execute(
+        f"SELECT {_PERSON} FROM people WHERE slug = :slug AND kind = 'human' AND joined_to IS NULL",
+        {"slug": slug},
+    )
+    return read_one(Person, found, **_DECODE)
+
+
 def list_all(connection: Connection) -> list[Person]:
     """List all people who are not merged into others, oldest first; no rooms."""
     rows = connection.execute(
