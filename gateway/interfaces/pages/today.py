@@ -43,9 +43,10 @@ _MOST_BYTES = 64_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fate:
-    """What became of a deed. The button at `address` takes it back, or brings it back.
+    """A deed's state: whether it was taken back, and the button that changes that.
 
-    It is "" if nothing can. `name` is the same before and after.
+    The button posts to `address`, which is "" if nothing takes the deed back or brings it back.
+    `name` is the same before and after.
     """
 
     is_taken_back: bool = False
