@@ -135,6 +135,13 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             mcp="-place",
         ),
         Deed(
+            name="Say whether an answer by a skill was good",
+            chat="reaction",
+            page="chat",
+            terminal="chat",
+            api="PUT /turns/{turn}/verdict",
+        ),
+        Deed(
             name="Search everything that was said",
             only_shows=True,
             chat="ask:recall",
@@ -743,7 +750,7 @@ def _show(surface: str, cell: str, reasons: Sequence[str]) -> str:
         words = dict.fromkeys(one.split(" ")[0] for one in places)
         return ", ".join(f"`talaria {one}`" for one in words)
     if surface == "chat":
-        words = {one: f"`/{one}`" for one in places} | {"button": "button"}
+        words = {one: f"`/{one}`" for one in places} | {one: one for one in ("button", "reaction")}
         shown = ["ask" if one.startswith("ask") else words[one] for one in places]
         return ", ".join(dict.fromkeys(shown))
     if surface == "api":
@@ -792,7 +799,7 @@ def list_faults(groups: Mapping[str, Sequence[Deed]] = GROUPS) -> Iterator[str]:
 
 def _find_commands() -> set[str]:
     known = {spec.name for spec in COMMANDS} | {f"ask:{name}" for name in BUILT_IN}
-    return known | {"ask", "button"}
+    return known | {"ask", "button", "reaction"}
 
 
 def _find_pages() -> set[str]:

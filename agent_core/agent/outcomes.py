@@ -32,6 +32,9 @@ _DISLIKED = frozenset("👎💩😡🤬😠🤮😤")
 _MODIFIERS = re.compile("[\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff\\s]")
 """Variation selectors, joiners and skin tones, which do not change a sign's meaning."""
 
+_WHOLE = ""
+"""Stands for the message of a reaction that is to the whole answer."""
+
 
 def read_thumb(text: str) -> Outcome | None:
     """Return the verdict of a message or reaction that consists only of thumbs or the like."""
@@ -90,6 +93,25 @@ def note_reaction(
         skill_tests.enqueue_checks(connection, turn_id=turn_id, person_id=person_id, now=now)
 
 
+def judge(
+    connection: Connection, turn_id: TurnId, person_id: PersonId, sign: str, now: int
+) -> None:
+    """Let a sign stand for the person's reactions to a turn, wherever they were; "" takes all back.
+
+    It is a reaction to the whole answer, so it is on no message.
+    """
+    standing = skill_uses.list_reactions(connection, turn_id=turn_id, person_id=person_id)
+    signs = dict.fromkeys(standing, False)
+    if sign:
+        signs[_WHOLE, sign] = True
+    note_reaction(connection, turn_id, person_id, signs, now)
+
+
+def find_verdict(connection: Connection, turn_id: TurnId, person_id: PersonId) -> Outcome | None:
+    """Return what the person's standing reactions to a turn say; None without any."""
+    return _read_newest(skill_uses.list_reactions(connection, turn_id=turn_id, person_id=person_id))
+
+
 def _list_failed(connection: Connection, turn: ActiveTurn) -> set[str]:
     """Return the names of the skills that the turn used and whose own script failed."""
     used = skill_uses.list_names(connection, turn_id=turn.id)
@@ -103,10 +125,14 @@ def _list_failed(connection: Connection, turn: ActiveTurn) -> set[str]:
 def _count_reactions(
     connection: Connection, turn_id: TurnId, reactions: Sequence[tuple[str, str]], now: int
 ) -> None:
-    verdict = read_thumb(reactions[-1][1]) if reactions else None
+    verdict = _read_newest(reactions)
     skill_uses.set_reactions(
         connection, turn_id=turn_id, reactions=reactions, verdict=verdict, now=now
     )
+
+
+def _read_newest(reactions: Sequence[tuple[str, str]]) -> Outcome | None:
+    return read_thumb(reactions[-1][1]) if reactions else None
 
 
 def _revise(

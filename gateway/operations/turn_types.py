@@ -7,6 +7,8 @@ from agent_core.agent.replay.formats import TrajectoryFormat
 from agent_core.ids import TurnId
 
 _NO_NUMBER = "Give the number of a turn."
+Verdict = Literal["good", "bad", "none"]
+"""What a person thinks of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,3 +201,19 @@ class UndeliveredList:
     """The messages, newest first."""
 
     undelivered: tuple[UndeliveredMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTurn:
+    """Says what a person, named by their folder, thinks of the answer of their turn."""
+
+    person: str
+    id: TurnId = field(metadata={"refusal": _NO_NUMBER})
+    verdict: Verdict = field(metadata={"refusal": "The verdict is good, bad or none."})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedTurn:
+    """Says what counts for the skills of an answer now."""
+
+    verdict: Verdict

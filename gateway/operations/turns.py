@@ -2,20 +2,23 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_core.agent import outcomes
 from agent_core.agent.replay import diff, replayer
 from agent_core.agent.replay.diff import differ_in_words
 from agent_core.agent.replay.rebuild import rebuild_calls
 from agent_core.agent.replay.records import read_prompt_context, read_record
 from agent_core.agent.replay.trajectories import Redaction, read_trajectories, render_trajectory
-from agent_core.ids import TurnId
+from agent_core.ids import PersonId, TurnId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
+from agent_core.state.memory import skill_uses
+from agent_core.state.memory.skill_uses import Outcome
 from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
 from agent_core.tools.secret_scan import SecretMask
@@ -25,6 +28,8 @@ from gateway.operations.contract import Operation, OperationContext, check_limit
 from gateway.operations.turn_types import (
     ExportedTurns,
     ExportTurns,
+    JudgedTurn,
+    JudgeTurn,
     ListTurns,
     ListUndelivered,
     PickTurn,
@@ -41,15 +46,20 @@ from gateway.operations.turn_types import (
     TurnTotal,
     UndeliveredList,
     UndeliveredMessage,
+    Verdict,
 )
 from gateway.operations.wire import typed
 from gateway.texts.general import explain_ending
+from gateway.texts.skills import NOT_JUDGED
 from gateway.texts.usage import describe_charged
 
 if TYPE_CHECKING:
     from agent_core.agent.prompt.prompt_cache import FrozenPrompt
     from agent_core.agent.replay.rebuild import RebuiltCall
     from agent_core.agent.replay.records import TurnRecord
+
+_SIGNS: Mapping[Verdict, str] = {"good": "👍", "bad": "👎", "none": ""}
+"""The reaction of a chat that says the same."""
 
 
 async def list_turns(context: OperationContext, asked: ListTurns) -> TurnList:
@@ -217,6 +227,31 @@ async def list_undelivered(context: OperationContext, asked: ListUndelivered) ->
     )
 
 
+async def judge_turn(context: OperationContext, asked: JudgeTurn) -> JudgedTurn:
+    """Count what a person thinks of an answer for its skills, as a reaction in a chat.
+
+    It replaces reactions to the same answer. Raises `Declined`.
+    """
+
+    def work(connection: Connection) -> JudgedTurn:
+        person_id = find_person(connection, asked.person).id
+        if not skill_uses.list_judgeable(connection, person_id=person_id, turn_ids=[asked.id]):
+            raise Declined(NOT_JUDGED())
+        outcomes.judge(connection, asked.id, person_id, _SIGNS[asked.verdict], context.now())
+        return JudgedTurn(verdict=asked.verdict)
+
+    return await context.database.write("turns.judge", work)
+
+
+def list_verdicts(
+    connection: Connection, person_id: PersonId, turn_ids: Collection[TurnId]
+) -> Mapping[TurnId, Verdict]:
+    """List what a person thinks of answers, by their turns; those without a skill are left out."""
+    found = skill_uses.list_judgeable(connection, person_id=person_id, turn_ids=turn_ids)
+    verdicts = {one: outcomes.find_verdict(connection, one, person_id) for one in found}
+    return {one: _name_verdict(verdict) for one, verdict in verdicts.items()}
+
+
 async def build_prompt_of_now(
     context: OperationContext, record: "TurnRecord", prompt: "FrozenPrompt"
 ) -> "FrozenPrompt":
@@ -236,6 +271,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "turns.compare": typed(compare_memory),
     "turns.export": typed(export_turns),
     "turns.undelivered": typed(list_undelivered),
+    "turns.judge": typed(judge_turn),
 }
 """The operations, by their names on the control socket."""
 
@@ -250,6 +286,12 @@ def _outline(turn: StoredTurn, name: str) -> TurnLine:
         started_at=turn.started_at,
         ended_at=turn.ended_at,
     )
+
+
+def _name_verdict(verdict: Outcome | None) -> Verdict:
+    if verdict is None:
+        return "none"
+    return "good" if verdict == "liked" else "bad"
 
 
 def _refuse_unknown(number: TurnId) -> Declined:

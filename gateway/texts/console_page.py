@@ -16,6 +16,7 @@ FILE_NOT_SAVED = Text(
 
 TEXTS: Mapping[str, Text] = {
     "again": Text("Try again"),
+    "bad": Text("Bad answer"),
     "ask": Text("What's on your mind?"),
     "about": Text(
         "This is the same conversation as in the terminal and in your chats. Type / for"
@@ -34,6 +35,7 @@ TEXTS: Mapping[str, Text] = {
     "edit": Text("Edit and send again"),
     "elsewhere": Text("I'm answering in {name}…"),
     "file": Text("File"),
+    "good": Text("Good answer"),
     "loggedOut": Text(
         "Your login has ended. Send /console to Talaria in your chat, or run “talaria console”,"
         " and open the new link. What you wrote here stays."
@@ -45,6 +47,7 @@ TEXTS: Mapping[str, Text] = {
     "noMicrophone": Text(
         "The browser doesn't let me use the microphone. Allow it for this page, and try again."
     ),
+    "notJudged": Text("I couldn't note what you think of the answer. Please try again."),
     "remove": Text("Remove {name}"),
     "rename": Text("Rename"),
     "send": Text("Send (Enter)"),

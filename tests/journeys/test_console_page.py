@@ -1,6 +1,7 @@
 """The console page in a real browser: one conversation on every tab, files, copies, commands."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from agent_core.state.engine.database import Connection
 from gateway.interfaces.http.loading import take_port
 from gateway.interfaces.http.server import serving_page
 from gateway.texts import forms, general
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.pictures import make_png
 from tests.emulators.telegram_cast import ANNA
@@ -28,6 +30,7 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="a browser shows the page"),
 ]
 
+NAMES = ("Good answer", "Bad answer")
 TEXTS = (
     "[...document.querySelectorAll('article .body:not([hidden])')]"
     ".map((one) => one.innerText.trim())"
@@ -206,6 +209,59 @@ async def test_a_message_is_tried_again_edited_and_explained(stage: Stage, page:
     await tab.run(f"{why}.click()")
     await tab.wait_for("location.pathname.startsWith('/turns/')")
     await tab.wait_for("document.body?.innerText.includes('A boat.')")
+
+
+async def test_an_answer_by_a_skill_is_judged_wherever_it_was_given(
+    stage: Stage, page: Page
+) -> None:
+    write_skill(stage.home / "skills", "tidy")
+    await page.harness.ask(ANNA, f"/claim {page.harness.gateway.claim_code}")
+    reads = calls({"type": "tool_use", "name": "skill_view", "input": {"name": "tidy"}})
+    stage.plan(reads, "Swept.", "A heron.", reads, "Mopped.")
+    assert await page.harness.ask(ANNA, "sweep") == "Swept."
+    assert await page.harness.ask(ANNA, "which bird?") == "A heron."
+    tab = await page.open_tab()
+    await write(tab, "mop")
+    whole = ("sweep", "Swept.", "which bird?", "A heron.", "mop", "Mopped.")
+    await shows(tab, *whole)
+    thumbs = """JSON.stringify([...document.querySelectorAll('article.theirs')].map((one) =>
+        [...one.querySelectorAll('[aria-pressed]')].filter((deed) => deed.offsetParent)
+            .map((deed) => `${deed.title} ${deed.ariaPressed}`)))"""
+
+    async def are(first: tuple[bool, bool], last: tuple[bool, bool]) -> None:
+        """Wait until the thumbs up and down of the first and the last answer are pressed or not."""
+        wanted = [
+            [f"{name} {str(is_on).lower()}" for name, is_on in zip(NAMES, both, strict=True)]
+            for both in (first, last)
+        ]
+        wanted.insert(1, [])
+        await tab.wait_for(f"{thumbs} === {json.dumps(json.dumps(wanted, separators=(',', ':')))}")
+
+    async def press(number: int, deed: str) -> None:
+        """Press a thumb of an answer by the keyboard."""
+        place = f"document.querySelectorAll('article.theirs')[{number}]"
+        await tab.run(f"{place}.querySelector('[data-deed={deed}]').focus()")
+        await tab.press("Enter")
+
+    async def count(outcome: str) -> int:
+        return await page.harness.count("skill_uses", f"outcome = '{outcome}'")
+
+    await are((False, False), (False, False))
+    await press(2, "good")
+    await are((False, False), (True, False))
+    await press(0, "good")
+    await are((True, False), (True, False))
+    await press(0, "bad")
+    await are((False, True), (True, False))
+    assert (await count("liked"), await count("disliked")) == (1, 1)
+    await tab.open(page.address)
+    await shows(tab, *whole)
+    await are((False, True), (True, False))
+    await press(0, "bad")
+    await are((False, False), (True, False))
+    await press(2, "good")
+    await are((False, False), (False, False))
+    assert await count("done") == 2
 
 
 async def test_each_message_has_its_actions_wherever_it_was_said_and_after_a_reload(

@@ -195,6 +195,19 @@ def find_answered(
     return TurnId(row[0]) if row else None
 
 
+def list_judgeable(
+    connection: Connection, *, person_id: PersonId, turn_ids: Collection[TurnId]
+) -> set[TurnId]:
+    """List which of these turns a thumb of the person may judge: a skill of theirs did its work."""
+    rows = connection.execute(
+        "SELECT skill_uses.turn_id FROM skill_uses JOIN turns ON turns.id = skill_uses.turn_id"
+        " AND turns.person_id = :person_id"
+        f" WHERE skill_uses.turn_id IN (SELECT value FROM json_each(:turn_ids)) AND {_LIKEABLE}",
+        {"person_id": person_id, "turn_ids": json.dumps([*turn_ids])},
+    ).fetchall()
+    return {TurnId(row[0]) for row in rows}
+
+
 def list_reactions(
     connection: Connection, *, turn_id: TurnId, person_id: PersonId
 ) -> list[tuple[str, str]]:

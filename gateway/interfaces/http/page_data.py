@@ -1,7 +1,8 @@
 """Data of the console page: its texts and commands, the conversation so far, and files."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from adapters.errors import AdapterError
 from adapters.ids import EventId
 from adapters.messages import InboundMessage, RawEvent
+from agent_core.ids import TurnId
 from agent_core.localization import Text, find_language, use_language
 from agent_core.state.conversations import files
 from agent_core.state.conversations.private_history import (
@@ -22,12 +24,18 @@ from agent_core.state.conversations.private_history import (
     list_history,
 )
 from agent_core.state.engine.database import Connection
+from agent_core.state.people.deeds import Doer
 from gateway.app.gateway import Gateway
 from gateway.commands.catalog import COMMANDS
+from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_body, refuse
+from gateway.interfaces.contexts import open_context
 from gateway.interfaces.http.readers import Reader, Readers
 from gateway.interfaces.pages.views import parse_number
 from gateway.media.file_types import find_media_type
+from gateway.operations.turn_types import JudgeTurn, Verdict
+from gateway.operations.turns import judge_turn, list_verdicts
+from gateway.operations.wire import load
 from gateway.people.admission import LOCAL_PLATFORM, UNATTENDED
 from gateway.people.onboarding import list_unlinked
 from gateway.texts import access
@@ -38,6 +46,7 @@ from gateway.texts.states import name_platform
 from gateway.turns.answer_text import restore_receipts
 
 _MOST_ENTRIES = 60
+_MOST_VERDICT_BYTES = 200
 _MEGABYTE = 1_000_000
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Types that a browser may show. It saves all other files, so that none can run as a page."""
@@ -56,10 +65,20 @@ class PageNews:
     elsewhere: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """The newest messages of a conversation, and what its person thinks of the answers."""
+
+    present: Present | None = None
+    entries: Sequence[HistoryEntry] = ()
+    verdicts: Mapping[TurnId, Verdict] = field(default_factory=dict)
+
+
 class PageData:
     """Answers the requests of somebody's chat for data."""
 
     def __init__(self, gateway: Gateway, readers: Readers) -> None:
+        self._gateway = gateway
         self._readers = readers
         self._database = gateway.database
         self._adapters = gateway.platforms.adapters
@@ -75,6 +94,7 @@ class PageData:
         return [
             Route("/start", self._for_reader(self._start)),
             Route("/history", self._for_reader(self._show_history)),
+            Route("/verdicts", self._for_reader(self._take_verdict), methods=["POST"]),
             Route("/files", self._for_reader(self._take_file), methods=["POST"]),
             Route("/files/{key}", self._for_reader(self._give_file)),
         ]
@@ -144,9 +164,9 @@ class PageData:
         before = parse_number(request.query_params.get("before", ""), _FOREVER)
         person = reader.person
 
-        def work(connection: Connection) -> tuple[Present | None, list[HistoryEntry]]:
+        def work(connection: Connection) -> _Shown:
             if person is None:
-                return None, []
+                return _Shown()
             present = find_present(connection, person_id=person.id, agent=person.agent)
             found = list_history(
                 connection,
@@ -156,10 +176,17 @@ class PageData:
                 before=before,
                 limit=_MOST_ENTRIES,
             )
-            return present, [_add_receipts(connection, one) for one in found]
+            turns = {one.turn_id for one in found if one.turn_id and not one.is_own}
+            return _Shown(
+                present=present,
+                entries=[_add_receipts(connection, one) for one in found],
+                verdicts=list_verdicts(connection, person.id, turns),
+            )
 
-        present, found = await self._database.read(work)
-        entries = [entry for entry in map(self._convert, found) if entry]
+        shown = await self._database.read(work)
+        present, found = shown.present, shown.entries
+        converted = [self._convert(one, shown.verdicts) for one in found]
+        entries = [entry for entry in converted if entry]
         return JSONResponse(
             {
                 "entries": entries,
@@ -170,7 +197,9 @@ class PageData:
             }
         )
 
-    def _convert(self, entry: HistoryEntry) -> dict[str, object] | None:
+    def _convert(
+        self, entry: HistoryEntry, verdicts: Mapping[TurnId, Verdict]
+    ) -> dict[str, object] | None:
         """Return an entry in the page's format; None if it is a button press."""
         text, listed = entry.text, entry.files
         if entry.source == "event":
@@ -189,6 +218,7 @@ class PageData:
             "at": entry.created_at,
             "platform": "" if entry.platform == LOCAL_PLATFORM else name_platform(entry.platform),
             "turn": entry.turn_id,
+            "verdict": verdicts.get(entry.turn_id) if entry.turn_id and not entry.is_own else None,
             "buttons": [
                 {"key": one.key, "label": one.label, "style": one.style} for one in entry.buttons
             ],
@@ -202,6 +232,21 @@ class PageData:
         except (AdapterError, ValueError):
             return None
         return found if isinstance(found, InboundMessage) else None
+
+    async def _take_verdict(self, request: Request, reader: Reader) -> Response:
+        """Count a thumb on an answer for the skills that the answer used."""
+        body = await read_body(request, _MOST_VERDICT_BYTES)
+        person = reader.person
+        own = person and Doer(person_id=person.id, owner_id=person.id, platform=LOCAL_PLATFORM)
+        slug = person.slug if person else ""
+        try:
+            asked = load(JudgeTurn, {**json.loads(body), "person": slug})
+            judged = await judge_turn(open_context(self._gateway, own), asked)
+        except (Declined, Mistaken) as error:
+            return refuse(HTTPStatus.CONFLICT, str(error))
+        except (ValueError, TypeError):
+            return refuse(HTTPStatus.BAD_REQUEST, "The body is no JSON object.")
+        return JSONResponse({"verdict": judged.verdict})
 
     async def _take_file(self, request: Request, _: Reader) -> Response:
         """Store an uploaded file and answer with its key; a message that names it follows."""

@@ -3,6 +3,7 @@
 from http import HTTPStatus
 
 from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from agent_core.ids import PersonId, TurnId
@@ -11,23 +12,33 @@ from agent_core.state.conversations.turns import StoredTurn
 from agent_core.state.engine.database import Connection
 from gateway.app.gateway import Gateway
 from gateway.errors import Declined
-from gateway.interfaces.api.clients import ReaderClient
+from gateway.interfaces.api.clients import Manager, ReaderClient
 from gateway.interfaces.api.errors import ApiError
 from gateway.interfaces.api.resources import models
+from gateway.interfaces.api.resources.changes import open_own, perform
 from gateway.interfaces.api.resources.replies import (
     LARGEST,
     Before,
     Id,
     Limit,
     find_next,
+    find_person,
     make_missing,
     show,
 )
 from gateway.interfaces.contexts import open_context
-from gateway.operations.turn_types import PickTurn, TurnRequests
-from gateway.operations.turns import show_requests
+from gateway.operations.turn_types import JudgedTurn, JudgeTurn, PickTurn, TurnRequests, Verdict
+from gateway.operations.turns import judge_turn, show_requests
 
 _OF_ROOM = "The requests of this turn hold words of others in its group, so they are not shown."
+
+
+class TurnVerdict(BaseModel):
+    """What you think of an answer; `none` takes it back."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdict: Verdict
 
 
 def add_turns(router: APIRouter, gateway: Gateway) -> None:
@@ -59,6 +70,12 @@ def add_turns(router: APIRouter, gateway: Gateway) -> None:
             return await show_requests(open_context(gateway), PickTurn(id=TurnId(turn)))
         except Declined as error:
             raise ApiError(HTTPStatus.CONFLICT, str(error), code="no_requests") from error
+
+    @router.put("/turns/{turn}/verdict", summary="Say whether an answer by a skill was good")
+    async def judge(turn: Id, asked: TurnVerdict, client: Manager) -> JudgedTurn:
+        person = await database.read(find_person, client.person_id)
+        wish = JudgeTurn(person=person.slug, id=TurnId(turn), verdict=asked.verdict)
+        return await perform(judge_turn(open_own(gateway, client), wish))
 
     @router.get(
         "/turns/{turn}/files/{number}",

@@ -26,6 +26,7 @@ const messages = new Messages(conversation, {
     fitInput();
     words.focus();
   },
+  judge,
 });
 let begun = null; // since when everything belongs to the session on the screen
 const topic = document.getElementById("topic");
@@ -190,6 +191,14 @@ function showOwn({ id, text, files }) {
 function press(message, key) {
   insist({ type: "press", id: makeId(), message, key });
   words.focus();
+}
+
+async function judge(turn, verdict) {
+  const body = JSON.stringify({ id: turn, verdict });
+  const answer = await fetch("/verdicts", { method: "POST", body }).catch(() => null);
+  if (answer?.ok) return messages.showJudged(turn, verdict);
+  complain(say("notJudged"));
+  checkLogin();
 }
 
 function insist(said) {

@@ -12,14 +12,16 @@ const SHAPES = {
   again: "M5 12a7 7 0 1 0 2-5L5 9M5 4v5h5",
   edit: "M4 20l1-4L16 5l3 3L8 19Z",
   readAloud: "M4 10v4h3l4 4V6L7 10Zm11-1a4 4 0 0 1 0 6m2.5-8.5a8 8 0 0 1 0 11",
+  good: "M7 11v9H4v-9ZM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.8 1.8 0 0 1 1.8 2l-1 7a2 2 0 0 1-2 2H7",
+  bad: "M17 13V4h3v9ZM17 13l-4 8a2.5 2.5 0 0 1-2.5-2.5V15H5a1.8 1.8 0 0 1-1.8-2l1-7a2 2 0 0 1 2-2H17",
   why: "M9.5 9a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7m0 3v.01M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17Z",
 };
 
 export class Messages {
   // `press` is called with the id of a message and the key of its button, `retry` and `edit` with
-  // the text of a message.
-  constructor(element, { press, retry, edit }) {
-    Object.assign(this, { element, press, retry, edit, painting: null, zone: undefined });
+  // the text of a message, `judge` with a turn and what the reader thinks of its answer.
+  constructor(element, { press, retry, edit, judge }) {
+    Object.assign(this, { element, press, retry, edit, judge, painting: null, zone: undefined });
     this.shown = new Map(); // id -> {who, id, at, text, isLive, isAside, article, body, choices}
     element.addEventListener("click", ({ target }) => {
       if (target.className === "copy") copy(target);
@@ -38,11 +40,12 @@ export class Messages {
     return [...this.shown.values()];
   }
 
-  show({ who, id, text, at = Date.now(), buttons = [], files = [], platform = "", turn = null }) {
+  show({ who, id, text, at = Date.now(), buttons = [], files = [], platform = "", turn = null, verdict }) {
     const entry = this.shown.get(id) ?? this.add(who, id, at);
     if (platform) entry.place.textContent = ` · ${platform}`;
     if (turn) entry.why.href = `/turns/${turn}`;
     entry.why.hidden = !turn || who === "mine";
+    if (verdict !== undefined) showVerdict(Object.assign(entry, { turn, verdict }));
     entry.choices?.show(buttons);
     if (entry.files.length !== files.length) {
       entry.files = files;
@@ -102,10 +105,21 @@ export class Messages {
         const reading = makeDeed("readAloud", () => readAloud(entry.body.innerText, reading));
         entry.deeds.append(reading);
       }
-      entry.deeds.append(entry.why);
+      entry.thumbs = ["good", "bad"].map((name) => makeDeed(name, () => {
+        this.judge(entry.turn, entry.verdict === name ? "none" : name);
+      }));
+      showVerdict(entry);
+      entry.deeds.append(...entry.thumbs, entry.why);
     }
     meta.append(moment, entry.place, entry.deeds);
     return meta;
+  }
+
+  // What the reader thinks of an answer stands below each message of it.
+  showJudged(turn, verdict) {
+    for (const entry of this.all()) {
+      if (entry.turn === turn && entry.verdict) showVerdict(Object.assign(entry, { verdict }));
+    }
   }
 
   // Another session is open now: only what is not stored yet stays.
@@ -161,6 +175,14 @@ function makeDeed(name, act) {
     deed.addEventListener("click", act);
   }
   return deed;
+}
+
+// Only an answer that used a skill has a verdict; a thumb on another would teach nothing.
+function showVerdict({ thumbs = [], verdict }) {
+  for (const deed of thumbs) {
+    deed.hidden = !verdict;
+    deed.setAttribute("aria-pressed", String(deed.dataset.deed === verdict));
+  }
 }
 
 function flash(deed, text) {
