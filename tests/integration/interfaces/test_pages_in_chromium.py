@@ -38,6 +38,7 @@ from tests.integration.interfaces.api_setup import (
 )
 from tests.integration.interfaces.console_setup import ask_link
 from tests.integration.interfaces.held_notes import dismiss
+from tests.integration.interfaces.same_deeds.surfaces import Doer
 from tests.integration.served import Served, served
 
 CHROMIUM = shutil.which("chromium")
@@ -666,6 +667,24 @@ async def test_an_open_page_learns_what_happened_while_a_proxy_had_no_gateway(ho
         await setup.post("chat/completions", token, chat_of("Do owls sing?"))
         await page.unroute("**/pages/events")
         await page.locator("main .rows").get_by_text("Do owls sing?").wait_for()
+
+
+async def test_thumbs_below_an_answer_by_a_skill_are_clean(home: Path) -> None:
+    write_skill(home / "skills", "tidy")
+    model = Doer()
+    async with served(home, adapters={"fake": FakeChat()}, model=model) as running:
+        link = running.page.with_path("/").update_query(running.page.query)
+        async with looking(running, start=str(link), missing=True) as page:
+            model.plays = [ask(call("skill_view", '{"name": "tidy"}')), say("Swept.")]
+            await page.locator("#line[data-is-up=yes]").wait_for()
+            await page.get_by_label("Write a message").fill("tidy up")
+            await page.keyboard.press("Enter")
+            good = page.get_by_role("button", name="Good answer")
+            await good.focus()
+            await page.keyboard.press("Enter")
+            pressed = page.get_by_role("button", name="Good answer", pressed=True)
+            await pressed.wait_for()
+            await check(page, "chat-thumbs")
 
 
 async def test_a_member_walks_through_their_own_pages(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import re
 from collections.abc import Awaitable
 from typing import Any
@@ -11,6 +12,7 @@ from agent_core.ids import QuestionId
 from agent_core.models.contract import TextDelta
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, NewQuestion
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.model import Gate, Play, call, say
 from tests.fakes.model import ask as ask_for
 from tests.integration.interfaces.api_setup import OLGA
@@ -76,6 +78,21 @@ async def look_at_turn(here: Surfaces, words: str) -> Any:
     return (await here.read(lambda c: c.execute(sql, {"turn": turn}).fetchone()))[0]
 
 
+async def look_at_use(here: Surfaces, name: str) -> Any:
+    """Look what became of the one use of a skill."""
+    found = await find_use(here, name)
+    return found and found[1]
+
+
+async def find_use(here: Surfaces, name: str) -> Any:
+    """The turn that used a skill, and what became of the use."""
+    sql = (
+        "SELECT turn_id, outcome FROM skill_uses JOIN skills ON skills.id = skill_id"
+        " WHERE skills.name = :name"
+    )
+    return await here.read(lambda c: c.execute(sql, {"name": name}).fetchone())
+
+
 async def look_at_file(here: Surfaces, name: str) -> Any:
     found = await here.ask("GET", "/files")
     return [one["size"] for one in found["files"] if one["name"] == name]
@@ -108,6 +125,42 @@ async def is_answered(here: Surfaces, words: str) -> bool:
 
 async def is_over(here: Surfaces, words: str) -> bool:
     return await look_at_turn(here, words) == "answered"
+
+
+async def answer_by_skill(here: Surfaces, name: str) -> str:
+    """Get an answer for which a new skill was used."""
+    write_skill(here.setup.home / "skills", name)
+    reading = ask_for(call("skill_view", json.dumps({"name": name})))
+    here.setup.model.plays = [reading, say(f"Swept with {name}.")]
+    await here.chat(f"sweep with {name}")
+    await here.wait_for(lambda: is_used(here, name))
+    return name
+
+
+async def is_used(here: Surfaces, name: str) -> bool:
+    return bool(await look_at_use(here, name) == "done")
+
+
+async def react(here: Surfaces, name: str) -> None:
+    here.used.add(("chat", "reaction"))
+    message = await here.setup.chat.sees_text(f"Swept with {name}.")
+    await here.setup.chat.reacts("👍", message.id, user=OLGA, chat=OLGA)
+
+
+async def judge_on_page(here: Surfaces, name: str) -> None:
+    here.used.add(("page", "chat"))
+    turn, _ = await find_use(here, name)
+    async with here.page.post("/verdicts", json={"id": turn, "verdict": "good"}) as answer:
+        assert answer.status == 200, await answer.text()
+
+
+async def judge_by_api(here: Surfaces, name: str) -> None:
+    turn, _ = await find_use(here, name)
+    await here.ask("PUT", f"/turns/{turn}/verdict", {"verdict": "good"})
+
+
+async def say_thumb(here: Surfaces, words: str) -> None:
+    await here.run("chat", given=f"{words}\n")
 
 
 async def begin_talk(here: Surfaces, words: str) -> str:
@@ -440,6 +493,18 @@ ROWS = (
         },
         look=look_at_answer,
         left=("answered", "yes"),
+    ),
+    Row(
+        deed="Say whether an answer by a skill was good",
+        ready=answer_by_skill,
+        by={
+            "chat": react,
+            "page": judge_on_page,
+            "terminal": lambda here, _: answered(here, say_thumb, "👍"),
+            "api": judge_by_api,
+        },
+        look=look_at_use,
+        left="liked",
     ),
     Row(
         deed="Look at files of your workspace, add and fetch them",
