@@ -42,6 +42,7 @@ from gateway.texts import access
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 from gateway.texts.privacy import show_words
+from gateway.texts.skills import NOT_JUDGED
 from gateway.texts.states import name_platform
 from gateway.turns.answer_text import restore_receipts
 
@@ -237,10 +238,11 @@ class PageData:
         """Count a thumb on an answer for the skills that the answer used."""
         body = await read_body(request, _MOST_VERDICT_BYTES)
         person = reader.person
-        own = person and Doer(person_id=person.id, owner_id=person.id, platform=LOCAL_PLATFORM)
-        slug = person.slug if person else ""
+        if person is None:
+            return refuse(HTTPStatus.CONFLICT, NOT_JUDGED())
+        own = Doer(person_id=person.id, owner_id=person.id, platform=LOCAL_PLATFORM)
         try:
-            asked = load(JudgeTurn, {**json.loads(body), "person": slug})
+            asked = load(JudgeTurn, {**json.loads(body), "person": person.slug})
             judged = await judge_turn(open_context(self._gateway, own), asked)
         except (Declined, Mistaken) as error:
             return refuse(HTTPStatus.CONFLICT, str(error))
