@@ -124,6 +124,10 @@ class Talaria:
         """Show what the model read in a turn."""
         return cast(types.TurnRequests, self._get(f"/turns/{turn}/requests"))
 
+    def judge(self, turn: int, verdict: Literal["good", "bad", "none"]) -> None:
+        """Say whether an answer that was made with a skill was good; `none` takes it back."""
+        self._ask("PUT", f"/turns/{turn}/verdict", {"verdict": verdict})
+
     def file(self, turn: int, number: int) -> bytes:
         """Return a file that a turn made."""
         return self._ask("GET", f"/turns/{turn}/files/{number}")

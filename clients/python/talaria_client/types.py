@@ -372,6 +372,12 @@ class JobList(TypedDict):
     jobs: list[JobModel]
 
 
+class JudgedTurn(TypedDict):
+    """Says what counts for the skills of an answer now."""
+
+    verdict: Literal["good", "bad", "none"]
+
+
 class LedgerModel(TypedDict):
     """Changes of memory, newest first. `next` is the `before` of the next page."""
 
@@ -765,6 +771,12 @@ class TurnRequests(TypedDict):
     system: str | None
     tools: list[RequestTool] | None
     calls: list[TurnRequest]
+
+
+class TurnVerdict(TypedDict):
+    """What you think of an answer; `none` takes it back."""
+
+    verdict: Literal["good", "bad", "none"]
 
 
 class UndoneModel(TypedDict):

@@ -119,6 +119,8 @@ def use(talaria: Recorder) -> None:
     newest = next(talaria.turns())
     assert talaria.turn(newest["id"])["answer"] == "Still grey."
     assert talaria.requests(newest["id"])["calls"]
+    with pytest.raises(TalariaError, match="made with a skill"):
+        talaria.judge(newest["id"], "good")
     talaria.memory(), talaria.blocks(), talaria.usage()
     use_blocks(talaria)
     use_agents(talaria)
