@@ -1,10 +1,10 @@
-"""Film a conversation on a phone, for the first screen of the README.
+"""Film a conversation on a phone in English, for the first screen of the README, and in German.
 
-    python -m tools.phone_film                  write docs/images/phone.gif
+    python -m tools.phone_film      write docs/images/phone.gif and docs/images/phone-de.gif
 
 The gateway runs as always, beside the emulated Telegram of the tests. The model's sentences are
 planned; what stands below them (receipts, buttons, reminders, reasons) is the gateway's own. The
-film carries its words as a comment, so that a test notices when they are out of date. It needs
+films carry their words as a comment, so that a test notices when they are out of date. They need
 Chromium and Pillow.
 """
 
@@ -13,6 +13,7 @@ import html
 import io
 import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,18 +27,84 @@ from tests.journeys.stage import Harness, Stage, call, calls
 from tools.conversation_picture import Line, draw_line, tell
 
 ROOT = Path(__file__).resolve().parents[1]
-FILM = ROOT / "docs" / "images" / "phone.gif"
+_IMAGES = ROOT / "docs" / "images"
 WIDTH, HEIGHT = 360, 640
 _COLOURS = 48
 _EVENING = (2026, 11, 27, 17, 41, 0)
 """18:41 in Vienna."""
-_RECIPE = """\
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What is said in the film of a language: the person's words, and the model's."""
+
+    film: Path
+    wish: str
+    chore: str
+    when: str
+    """The time of the chore, as the model passes it on."""
+    promise: str
+    told: str
+    fact: str
+    noted: str
+    question: str
+    recipe: str
+    why: str
+    done: str
+    """The label of the button that ends a reminder."""
+    typing: str
+    bot: str
+    empty: str
+    """What the app shows in an empty message field."""
+
+
+SCRIPTS: Mapping[str, Script] = {
+    "en": Script(
+        film=_IMAGES / "phone.gif",
+        wish="Remind me tomorrow at 9 to feed the dog",
+        chore="Feed the dog",
+        when="tomorrow 9:00",
+        promise="I'll remind you tomorrow at 9.",
+        told="By the way, I'm allergic to nuts",
+        fact="Is allergic to nuts",
+        noted="Got it: no nuts for you.",
+        question="What can I cook with chickpeas?",
+        recipe="""\
 Chickpea curry, without nuts:
 
 • Fry an onion, garlic and curry powder.
 • Add chickpeas and tomatoes.
-• Simmer for 15 minutes."""
-_FACT = "Is allergic to nuts"
+• Simmer for 15 minutes.""",
+        why="/why",
+        done="Done",
+        typing="typing …",
+        bot="bot",
+        empty="Message",
+    ),
+    "de": Script(
+        film=_IMAGES / "phone-de.gif",
+        wish="Erinnere mich morgen um 9: Hund füttern",
+        chore="Hund füttern",
+        when="morgen 9:00",
+        promise="Gern.",
+        told="Ich vertrage keine Nüsse",
+        fact="Verträgt keine Nüsse",
+        noted="Gut, ohne Nüsse.",
+        question="Was geht mit Kichererbsen?",
+        recipe="""\
+Curry ohne Nüsse:
+
+• Zwiebeln mit Curry anbraten.
+• Kichererbsen, Tomaten dazu.
+• 15 Minuten köcheln.""",
+        why="/warum",
+        done="Erledigt",
+        typing="schreibt …",
+        bot="Bot",
+        empty="Nachricht",
+    ),
+}
+"""The scripts by the language of the person's app."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,48 +174,50 @@ class Film:
         self.show(read_for)
 
 
-async def play(home: Path) -> list[Scene]:
-    """Play the conversation, and return its scenes."""
+async def play(home: Path, language: str) -> list[Scene]:
+    """Play the conversation in a language of `SCRIPTS`, and return its scenes."""
+    script = SCRIPTS[language]
     async with Stage(home) as stage:
         stage.now = clock = Clock(*_EVENING)
+        stage.telegram.user(ANNA, "Anna", language=language)
         film = Film(stage.account("telegram", ANNA))
         async with stage.open(allow="", TALARIA_PEOPLE__TIME_ZONE="Europe/Vienna") as harness:
             film.order.append(Line(text="/start", is_own=True))
             await harness.hears(film.account, f"/start claim-{harness.gateway.claim_code}")
             film.show(2400)
-            dog = call("remind", text="Feed the dog", when="tomorrow 9:00")
-            stage.plan(calls(dog), "I'll remind you tomorrow at 9.")
-            await film.say(harness, "Remind me tomorrow at 9 to feed the dog", read_for=2200)
-            nuts = call("memory", action="add", target="user", text=_FACT)
-            stage.plan(calls(nuts), "Got it: no nuts for you.")
-            await film.say(harness, "By the way, I'm allergic to nuts", read_for=2000)
-            stage.plan(_RECIPE)
-            await film.say(harness, "What can I cook with chickpeas?", read_for=2400)
-            number = await _find_number(harness, film)
-            await film.say(harness, f"/why {number}", read_for=3000)
+            dog = call("remind", text=script.chore, when=script.when)
+            stage.plan(calls(dog), script.promise)
+            await film.say(harness, script.wish, read_for=2200)
+            nuts = call("memory", action="add", target="user", text=script.fact)
+            stage.plan(calls(nuts), script.noted)
+            await film.say(harness, script.told, read_for=2000)
+            stage.plan(script.recipe)
+            await film.say(harness, script.question, read_for=2400)
+            number = await _find_number(harness, film, script.fact)
+            await film.say(harness, f"{script.why} {number}", read_for=3000)
             before = len(film.account.seen())
             clock.move(harness, hours=14, minutes=19)
             await harness.until(lambda: len(film.account.seen()) > before)
             await harness.at_rest()
             film.clock = "9:00"
             film.show(1800)
-            await film.press(harness, "Done", read_for=3600)
+            await film.press(harness, script.done, read_for=3600)
     return film.scenes
 
 
-async def _find_number(harness: Harness, film: Film) -> str:
-    """Return the number of the fact, from an answer that the film does not show."""
+async def _find_number(harness: Harness, film: Film, fact: str) -> str:
+    """Return the number of a fact, from an answer that the film does not show."""
     shown = {one.id for one in film.account.seen()}
     listed = await harness.hears(film.account, "/memory")
     for one in film.account.seen():
         if one.id not in shown:
             film.hidden.add(one.id)
-    found = re.search(rf"(\d+): {_FACT}", listed)
+    found = re.search(rf"(\d+): {fact}", listed)
     assert found, listed
     return found[1]
 
 
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+_PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><style>
 * {{ box-sizing: border-box; }}
 html, body {{ margin: 0; width: {width}px; height: {height}px; overflow: hidden; }}
@@ -186,24 +255,26 @@ body {{ display: flex; flex-direction: column; background: #dfe8d3;
 <div class="write"><i class="{kind}">{typed}</i><b>&#10148;</b></div></body></html>"""
 
 
-def draw(scene: Scene) -> str:
+def draw(scene: Scene, language: str) -> str:
     """Return the page of a scene."""
+    script = SCRIPTS[language]
     lines = "".join(draw_line("telegram", line) for line in scene.lines)
     if scene.pressed:
         before, _, after = lines.rpartition(f"<span>{html.escape(scene.pressed)}</span>")
         lines = f'{before}<span class="pressed">{html.escape(scene.pressed)}</span>{after}'
     return _PAGE.format(
+        language=language,
         width=WIDTH,
         height=HEIGHT,
         clock=scene.clock,
-        state="typing …" if scene.is_typing else "bot",
+        state=script.typing if scene.is_typing else script.bot,
         lines=lines,
         kind="typed" if scene.typed else "",
-        typed=html.escape(scene.typed) or "Message",
+        typed=html.escape(scene.typed) or script.empty,
     )
 
 
-async def film(scenes: list[Scene], folder: Path, target: Path) -> None:
+async def film(scenes: list[Scene], language: str, folder: Path, target: Path) -> None:
     """Photograph each scene, and write the film."""
     pictures: list[Image.Image] = []
     async with chromium(folder / "profile") as browser:
@@ -211,7 +282,9 @@ async def film(scenes: list[Scene], folder: Path, target: Path) -> None:
         await tab.look(width=WIDTH, height=HEIGHT)
         for number, scene in enumerate(scenes):
             page, picture = folder / f"{number}.html", folder / f"{number}.png"
-            page.write_text(draw(scene).replace("<body>", f'<body id="s{number}">'), "utf-8")
+            page.write_text(
+                draw(scene, language).replace("<body>", f'<body id="s{number}">'), "utf-8"
+            )
             await tab.open(page.as_uri())
             await tab.wait_for(f"document.body?.id === 's{number}'")
             await tab.take_picture(picture)
@@ -235,11 +308,12 @@ def _write(pictures: list[Image.Image], scenes: list[Scene], target: Path) -> No
 
 
 async def _main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        scenes = await play(folder / "home")
-        await film(scenes, folder, FILM)
-    print(f"{FILM}: {len(scenes)} scenes, {FILM.stat().st_size:,} bytes")
+    for language, script in SCRIPTS.items():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            scenes = await play(folder / "home", language)
+            await film(scenes, language, folder, script.film)
+        print(f"{script.film}: {len(scenes)} scenes, {script.film.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
