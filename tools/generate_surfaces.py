@@ -391,10 +391,17 @@ GROUPS: Mapping[str, Sequence[Deed]] = {
             api="-owner",
         ),
         Deed(
-            name="Test a skill, approve its cases",
+            name="Test a skill",
             chat="skills",
-            page="GET /skills/{skill}",
+            page="GET /skills/{skill}, -rare",
             terminal="skills eval, skills check",
+            api="-owner",
+        ),
+        Deed(
+            name="Approve the test cases that Talaria wrote for a skill",
+            chat="skills",
+            page="-rare",
+            terminal="-rare",
             api="-owner",
         ),
         Deed(

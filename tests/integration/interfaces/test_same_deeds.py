@@ -11,6 +11,7 @@ import pytest
 
 from tests.agent_core.tools.mcp import oauth_server
 from tests.agent_core.tools.mcp.oauth_server import OAuthServer
+from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.receiver import Receiver
 from tests.fakes.chat import FakeChat
 from tests.integration.interfaces.api_setup import OLGA, Setup, make_token
@@ -27,7 +28,7 @@ from tests.integration.interfaces.same_deeds.surfaces import Doer, Row, Surfaces
 from tests.integration.memory.learning import SOON
 from tests.integration.served import served
 from tests.tables import await_each
-from tools.generate_surfaces import GROUPS, ROOT, Deed, list_changing
+from tools.generate_surfaces import GROUPS, Deed, list_changing
 
 ROWS = {
     "Talk": talk_rows.ROWS,
@@ -53,24 +54,6 @@ steps = 0
 conclusions = false
 """
 
-ELSEWHERE = {
-    "Test a skill, approve its cases": (
-        "a test needs three turns that used the skill, and thirty answers",
-        {
-            "chat": "tests/integration/skills/test_tests.py",
-            "terminal": "tests/integration/interfaces/test_skill_operations.py",
-        },
-    ),
-    "Connect a model": (
-        "a home has one connection, and the terminal asks for it in a dialog",
-        {
-            "page": "tests/integration/interfaces/test_model_page.py",
-            "terminal": "tests/journeys/test_setup.py",
-        },
-    ),
-}
-"""Deeds of several surfaces without a row: why there is none, and the test of each surface."""
-
 
 def test_whatever_several_surfaces_claim_has_a_row() -> None:
     assert ROWS.keys() == GROUPS.keys()
@@ -79,17 +62,11 @@ def test_whatever_several_surfaces_claim_has_a_row() -> None:
         assert find_missing(deeds, ROWS[group]) == [], group
 
 
-def test_a_deed_without_a_row_has_a_test_for_each_surface() -> None:
-    for name, (_, tests) in ELSEWHERE.items():
-        assert tests.keys() == list_changing(DEEDS[name]).keys(), name
-        assert [one for one in tests.values() if not (ROOT / one).exists()] == [], name
-
-
 def find_missing(deeds: Collection[Deed], rows: Collection[Row]) -> list[str]:
     """Say for which deeds there is no row, and which rows do not do all that is claimed."""
     known = {row.deed for row in rows}
     shared = [deed.name for deed in deeds if len(list_changing(deed)) > 1]
-    missing = [name for name in shared if name not in known and name not in ELSEWHERE]
+    missing = [name for name in shared if name not in known]
     wrong = [
         f"{row.deed}: {sorted(row.by)}"
         for row in rows
@@ -107,14 +84,15 @@ async def test_a_deed_is_the_same_on_each_surface(home: Path, group: str) -> Non
     async with (
         Receiver() as receiver,
         oauth_server.serve() as server,
+        OpenAIEmulator(key=owner_rows.MODEL_KEY, models=(owner_rows.MODEL,)) as api,
         served(home, adapters={"fake": chat}, model=model, timings=SOON) as running,
     ):
         setup = Setup(running, chat, model, home, "", "")
-        await check_rows(setup, ROWS[group], receiver.url, server)
+        await check_rows(setup, ROWS[group], receiver.url, server, api.base_url)
 
 
 async def check_rows(
-    setup: Setup, rows: tuple[Row, ...], receiver: str, server: OAuthServer
+    setup: Setup, rows: tuple[Row, ...], receiver: str, server: OAuthServer, models: str
 ) -> None:
     """Do the deed of each row on each surface, and find every place of the table used."""
     used: dict[str, set[tuple[str, str]]] = {}
@@ -133,6 +111,7 @@ async def check_rows(
                 mcp_token=tokens[1],
                 receiver=receiver,
                 server=server,
+                models=models,
             )
             for surface, do in row.by.items():
                 what = await row.ready(here, f"{surface}{rows.index(row)}")

@@ -11,6 +11,7 @@ from agent_core.state.conversations import approvals
 from agent_core.state.conversations.approvals import NewApproval
 from agent_core.state.memory import skills
 from agent_core.state.people import mcp_accounts, people
+from agent_core.state.queues import skill_tests
 from agent_core.tools.mcp.pins import read_pins
 from gateway.app.mcp_file import add_mcp_server
 from gateway.operations.tools import read_off
@@ -254,6 +255,36 @@ async def edit_on_page(here: Surfaces, path: str, **changed: str) -> None:
 async def give_task(here: Surfaces, do: Do, name: str) -> None:
     here.setup.model.plays = [say("Done.")]
     await do(here, name)
+
+
+async def put_cases(here: Surfaces, name: str) -> str:
+    """Write a skill, and beside it the cases of its test, which a person wrote and so count."""
+    await put_skill(here, name)
+    folder = here.setup.home / "skills" / name / "evals"
+    folder.mkdir()
+    checks = [{"kind": "contains", "value": "41.50"}]
+    cases = [{"id": number, "prompt": "What is it?", "checks": checks} for number in range(3)]
+    (folder / "evals.json").write_text(json.dumps({"evals": cases}))
+    return name
+
+
+async def prove_skill(here: Surfaces, do: Do, name: str) -> None:
+    """Let only the skill help: six pairs of answers without and with it prove that."""
+    here.setup.model.plays = [say("No idea."), say("It is 41.50.")] * 6
+    await do(here, name)
+
+
+async def look_at_test(here: Surfaces, name: str) -> Any:
+    """Look how the tests of a skill ended that somebody asked for, without those that go on."""
+    row = await here.read(skills.find, name=name)
+    found = await here.read(
+        lambda c: c.execute(
+            "SELECT payload FROM tasks WHERE kind = :kind AND key LIKE :key",
+            {"kind": skill_tests.KIND, "key": f"{row.id}:%"},
+        ).fetchall()
+    )
+    tests = [json.loads(payload) for (payload,) in found]
+    return [(one["result"], len(one["runs"])) for one in tests if one["is_asked"] and one["result"]]
 
 
 async def export_agent(here: Surfaces, name: str) -> str:
@@ -570,6 +601,20 @@ ROWS = (
         },
         look=lambda here, name: look_at_words(here, f"Count {name}"),
         left=1,
+    ),
+    Row(
+        deed="Test a skill",
+        ready=put_cases,
+        by={
+            "chat": lambda here, name: prove_skill(
+                here, lambda at, one: at.chat(f"/skills agree {one}"), name
+            ),
+            "terminal": lambda here, name: prove_skill(
+                here, lambda at, one: at.run("skills", "eval", one), name
+            ),
+        },
+        look=look_at_test,
+        left=[("passed", 12)],
     ),
     Row(
         deed="Bring an agent in from an agent file, and write one",

@@ -5,7 +5,13 @@ import tomllib
 from typing import Any
 
 from agent_core.state.people import api_tokens, codes, people
+from gateway.app.config_file import change_config
+from gateway.app.env_file import change_env, read_env
+from gateway.home import CONFIG_NAME
 from tests.integration.interfaces.same_deeds.surfaces import Do, Row, Surfaces
+
+MODEL, MODEL_KEY = "llama3:latest", "sk-of-the-rows"
+"""The only model of the server of models, and what opens it."""
 
 
 async def look_at_invitation(here: Surfaces, name: str) -> Any:
@@ -83,6 +89,30 @@ async def configure(here: Surfaces, name: str) -> str:
 async def configure_nothing(here: Surfaces, name: str) -> str:
     await here.post("/configuration/turns.per_person", reset="yes")
     return name
+
+
+async def disconnect(here: Surfaces, name: str) -> str:
+    """Let the stand-in answer after the next start."""
+    home = here.setup.home
+    change_config(home / CONFIG_NAME, {"model": {"provider": "scripted", "name": ""}})
+    change_env(home, {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""})
+    return name
+
+
+async def look_at_connection(here: Surfaces, _: str) -> Any:
+    """Look which model answers after the next start, and whether its server is the one here."""
+    home = here.setup.home
+    model, kept = tomllib.loads((home / CONFIG_NAME).read_text())["model"], read_env(home)
+    is_here = kept.get("OPENAI_BASE_URL") == here.models
+    return model["provider"], model["name"], is_here, kept.get("OPENAI_API_KEY")
+
+
+async def connect_by_terminal(here: Surfaces, _: str) -> None:
+    await here.run(
+        *("setup", "model", "--non-interactive", "--provider", "openai", "--model", MODEL),
+        OPENAI_BASE_URL=here.models,
+        OPENAI_API_KEY=MODEL_KEY,
+    )
 
 
 def refuse(ready: Do) -> Row:
@@ -201,5 +231,17 @@ ROWS = (
         },
         look=look_at_config,
         left=None,
+    ),
+    Row(
+        deed="Connect a model",
+        ready=disconnect,
+        by={
+            "page": lambda here, _: here.post(
+                "/model", way="server", address=here.models, key=MODEL_KEY, name=MODEL
+            ),
+            "terminal": connect_by_terminal,
+        },
+        look=look_at_connection,
+        left=("openai", MODEL, True, MODEL_KEY),
     ),
 )

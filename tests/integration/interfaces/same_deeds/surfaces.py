@@ -52,6 +52,8 @@ class Surfaces:
     """The address of a program that gets events."""
     server: OAuthServer = field(default_factory=OAuthServer)
     """An MCP server, at which people sign in."""
+    models: str = ""
+    """The address of a server of models."""
     gates: dict[str, Gate] = field(default_factory=dict)
     """What holds the answers that are in progress, by the words that they answer."""
     used: set[tuple[str, str]] = field(default_factory=set)
@@ -160,10 +162,10 @@ class Surfaces:
         async with self.page.post(path, data=form) as answer:
             assert answer.status == 200, html.unescape(await answer.text())
 
-    async def run(self, *words: str, given: str = "") -> None:
+    async def run(self, *words: str, given: str = "", **variables: str) -> None:
         """Run `talaria` beside the gateway."""
         self.used.add(("terminal", " ".join(words)))
-        done = await talaria_beside(self.setup.home, *words, given=given)
+        done = await talaria_beside(self.setup.home, *words, given=given, **variables)
         assert done.code == 0, done.err
 
     async def ask(self, verb: str, path: str, body: Mapping[str, object] | None = None) -> Any:
