@@ -16,6 +16,7 @@ from agent_core.agent.prompt.message_facts import UNTRUSTED_BEFORE
 from agent_core.agent.prompt.soul_file import ensure_soul
 from agent_core.agent.prompt.visibility import (
     MOST_CHARACTERS,
+    OwnList,
     PromptContext,
     Reported,
     ShownEntries,
@@ -24,10 +25,10 @@ from agent_core.agent.prompt.visibility import (
     VisibleMemory,
     count_forgotten,
     dump_shown,
+    find_changed,
     find_forgotten_news,
     find_news,
     find_own_news,
-    find_removed,
     find_replaced,
     find_untold,
     is_still_allowed,
@@ -39,11 +40,11 @@ from agent_core.errors import SkillBroken, StoreDamaged
 from agent_core.ids import PromptHash, SessionId
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul_store import SoulFile
-from agent_core.memory.store import Snapshot, Stamp
-from agent_core.state.conversations import messages, sessions
+from agent_core.memory.store import Stamp
+from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.sessions import Session
 from agent_core.state.engine.database import Connection, Database
-from agent_core.state.memory.ledger import LISTS, find_entries
+from agent_core.state.memory.ledger import find_entries
 from agent_core.tools.selection.built_in import SKILL_TOOL
 from agent_core.transcript import Message, ToolSpec, UntrustedSource
 
@@ -225,8 +226,8 @@ class PromptCache:
     ) -> SessionPrompt | None:
         """The session's present prompt, if it may still be used.
 
-        In a direct conversation only shared memory is checked: additions to the person's own memory
-        wait for the next new prompt, and `find_own_news` reports what is gone.
+        In a direct conversation only shared memory is checked: `find_own_news` reports what came
+        or went in the person's own memory.
         """
         now = self._now()
         if context.room is None:
@@ -301,11 +302,11 @@ class PromptCache:
         prompt: FrozenPrompt,
         reported: Reported,
     ) -> tuple[str, ...]:
-        """Return the lines for the facts on the own entries that are gone, or back.
+        """Return the lines for the facts on the own entries that are new, gone, or back.
 
-        In a room, these are its notes. They are entries that the session knows, from its prompt or
-        its messages, and that a command, an edit by hand or a review removed. What its turns
-        changed stands in the messages. Raises `StoreError`.
+        In a room, these are its notes. A command, a page, an edit by hand or another conversation
+        added them, or removed some that the session knows from its prompt or its messages. What its
+        turns changed stands in the messages. Raises `StoreError`.
         """
         owner = context.memory_owner
         if session is None or owner is None:
@@ -314,17 +315,22 @@ class PromptCache:
         if self._compared.get(session.id) == stamps:
             return ()
 
-        def work(connection: Connection, own: Snapshot) -> tuple[Untold, int, list[Message]]:
-            since = session.started_at
+        def work(
+            connection: Connection, own: Sequence[OwnList]
+        ) -> tuple[Untold, int, list[Message]]:
+            since, conversation = session.started_at, context.conversation
+            made = turns.list_ids(
+                connection, conversation_id=conversation.id, session_id=session.id
+            )
             untold: dict[str, dict[str, bool]] = {}
             forgotten = 0
-            for target, present in zip(LISTS, (own.memory, own.user), strict=True):
-                rows = find_entries(connection, person_id=owner.person_id, target=target)
+            for one in own:
+                rows = find_entries(connection, person_id=owner.person_id, target=one.target)
                 forgotten += count_forgotten(rows, since)
-                removed = find_removed(rows, since, present)
-                if found := find_untold(target, removed, reported):
-                    untold[target] = found
-            owner_id = context.conversation.person_id
+                changed = find_changed(rows, since, one, made)
+                if found := find_untold(one.target, changed, reported, prompt.system):
+                    untold[one.target] = found
+            owner_id = conversation.person_id
             # Also messages that are no longer shown may have told the model of an entry.
             whole = (
                 messages.list_session(connection, session_id=session.id, person_id=owner_id)
@@ -334,7 +340,7 @@ class PromptCache:
             return untold, forgotten, [stored.message for stored in whole]
 
         try:
-            own = await self._visibility.read_own(owner, self._now())
+            own = await self._visibility.read_own(owner, context.person, self._now())
             untold, forgotten, said = await self._database.read(partial(work, own=own))
         except StoreDamaged as error:
             _log.error("%s; the conversation does not learn of its changes", error)

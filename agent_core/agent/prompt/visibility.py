@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from agent_core.agent.named.definition import NamedAgent
+from agent_core.agent.prompt.compose import show_entry
 from agent_core.ids import CallId, TurnId
 from agent_core.memory.files import fit
 from agent_core.memory.line_dates import has_ended
@@ -18,7 +19,7 @@ from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Database
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import shares
-from agent_core.state.memory.ledger import LISTS, LedgerEntry
+from agent_core.state.memory.ledger import LISTS, LedgerEntry, MemoryTarget
 from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
@@ -110,8 +111,8 @@ FORGOT_FOR_GOOD = (
     " do not repeat it."
 )
 """A fact for the model, after `/forget`; the words themselves must not come back."""
-_TURN = "turn:"
-"""The prefix of actors that are turns."""
+_TURN, _REVIEW = "turn", "review:"
+"""How actors begin that are turns, and reviews of them; the number of the turn ends both."""
 _REPORTED = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+|memory|user): (\[.*\])")
 
 ShownEntries = frozenset[tuple[str, str]]
@@ -164,6 +165,15 @@ def _drop_ended(own: Snapshot, person: Person, now: int) -> Snapshot:
     return replace(own, memory=left["memory"], user=left["user"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnList:
+    """A list of memory now: all its entries, and those that a new prompt would show."""
+
+    target: MemoryTarget
+    present: tuple[str, ...]
+    shown: tuple[str, ...]
+
+
 class Visibility:
     """Reads the memory that a conversation may see."""
 
@@ -197,10 +207,15 @@ class Visibility:
         lists = LISTS if owner.kind == "human" else LISTS[:1]
         return tuple(store.stamp(owner.kind, owner.slug, target) for target in lists)
 
-    async def read_own(self, owner: MemoryOwner, now: int) -> Snapshot:
+    async def read_own(self, owner: MemoryOwner, person: Person, now: int) -> tuple[OwnList, ...]:
         """Read a memory, with edits of its files by hand. Raises `StoreError`."""
         store = self._memory.store
-        return await store.snapshot(owner.person_id, owner.slug, now, kind=owner.kind)
+        own = await store.snapshot(owner.person_id, owner.slug, now, kind=owner.kind)
+        left = _drop_ended(own, person, now) if owner.kind == "human" else own
+        return (
+            OwnList(target="memory", present=own.memory, shown=fit(left.memory, own.bounds.memory)),
+            OwnList(target="user", present=own.user, shown=fit(left.user, own.bounds.user)),
+        )
 
     async def read_shared(self, context: PromptContext, now: int) -> tuple[SharedList, ...]:
         """Read the shared memory that the context's memory owner may see. Raises `StoreError`.
@@ -237,7 +252,7 @@ def is_still_allowed(shown: ShownEntries, allowed: ShownEntries) -> bool:
 
     Lent entries and blocks must match exactly, so that sharing and its withdrawal apply at the next
     message. A prompt must not show an entry of a room, block or team that no longer exists; new
-    entries of a room wait for the next prompt, and other new entries are reported in the facts.
+    entries are reported in the facts.
     """
     exact = frozenset(hash_entry for hash_entry in allowed if hash_entry[0] in _EXACT)
     return (
@@ -307,38 +322,44 @@ def find_news(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removed:
-    """An entry that was removed, and may have come back.
+class Changed:
+    """An entry that came or went.
 
-    `is_known` tells whether a conversation that knows only the changes by turns believes it to be
-    there.
+    `is_known` tells whether a conversation that knows only the changes by its turns believes it to
+    be there. It is None for what came from elsewhere: only the prompt or the facts may tell it.
     """
 
-    is_known: bool
+    is_known: bool | None
     is_there: bool
 
 
-def find_removed(
-    rows: Iterable[LedgerEntry], since: int, present: Collection[str]
-) -> dict[str, Removed]:
-    """Return the entries that these changes of a list, oldest first, removed since a moment; pure.
+def find_changed(
+    rows: Iterable[LedgerEntry], since: int, now: OwnList, turns: Collection[TurnId]
+) -> dict[str, Changed]:
+    """Return the entries that these changes of a list, oldest first, touched since a moment; pure.
 
-    `since` is in milliseconds since the epoch. `present` are the entries of the list now: an edit
+    `since` is in milliseconds since the epoch. `turns` are those of the conversation; a review of
+    them adds what the conversation says. What a new prompt would not show is no news, and an edit
     by hand that moves an entry removes it, too.
     """
-    known: dict[str, bool] = {}
+    known: dict[str, bool | None] = {}
     for row in rows:
         if row.origin.now < since:
             continue
-        is_by_turn = row.origin.actor.startswith(_TURN)
+        kind, _, number = row.origin.actor.rpartition(":")
+        is_own = number.isdecimal() and TurnId(int(number)) in turns
         for entry, is_there in ((row.change.before, False), (row.change.after, True)):
             if entry in (None, FORGOTTEN):
                 continue
-            if entry in known or not is_there:
-                known[entry] = is_there if is_by_turn else known.get(entry, True)
+            if is_own and kind == _TURN:
+                known[entry] = is_there
+            elif entry not in known:
+                is_told = not is_there or (is_own and kind.startswith(_REVIEW))
+                known[entry] = True if is_told else None
     return {
-        entry: Removed(is_known=is_known, is_there=entry in present)
+        entry: Changed(is_known=is_known, is_there=entry in now.present)
         for entry, is_known in known.items()
+        if is_known is not None or entry in now.shown or entry not in now.present
     }
 
 
@@ -361,38 +382,50 @@ Untold = Mapping[str, Mapping[str, bool]]
 """By list, the entries whose change a conversation does not know, each with whether it is there."""
 
 
-def find_untold(target: str, removed: Mapping[str, Removed], reported: Reported) -> dict[str, bool]:
+def find_untold(
+    target: str, changed: Mapping[str, Changed], reported: Reported, system: str
+) -> dict[str, bool]:
     """Return the entries of a list of the person's own that changed without the conversation.
 
-    Each comes with whether it is there. `reported` as for `find_news`. Pure.
+    Each comes with whether it is there. `reported` as for `find_news`; `system` is the prompt.
+    Pure.
     """
     told = reported.get(target, {})
+
+    def is_known(entry: str, one: Changed) -> bool:
+        if one.is_known is not None:
+            return one.is_known
+        return not one.is_there or f"\n{show_entry(entry)}\n" in f"{system}\n"
+
     return {
         entry: one.is_there
-        for entry, one in removed.items()
-        if one.is_there != told.get(escape(entry), one.is_known)
+        for entry, one in changed.items()
+        if one.is_there != told.get(escape(entry), is_known(entry, one))
     }
 
 
 def find_own_news(untold: Untold, said: Sequence[Message], system: str) -> tuple[str, ...]:
-    """Write a line for each list with untold entries that the conversation knows; pure.
+    """Write a line for each list with untold entries; pure.
 
-    Leaves out entries that neither the prompt `system` nor one of all messages `said` shows.
+    Leaves out what is gone if neither the prompt `system` nor one of all messages `said` shows it.
     """
     # One long text: a long conversation makes a search of every message slow.
     words = "\0".join((system, *_list_words(said)))
     lines: list[str] = []
     for target, entries in untold.items():
-        known = {entry: is_there for entry, is_there in entries.items() if _shows(words, entry)}
-        new = [escape(entry) for entry, is_there in known.items() if is_there]
-        gone = [escape(entry) for entry, is_there in known.items() if not is_there]
+        new = [escape(entry) for entry, is_there in entries.items() if is_there]
+        gone = [
+            escape(entry)
+            for entry, is_there in entries.items()
+            if not is_there and _shows(words, entry)
+        ]
         lines += _write(target, new, gone)
     return tuple(lines)
 
 
 def _list_words(said: Iterable[Message]) -> Iterator[str]:
     for message in said:
-        yield message.text
+        yield from (part.text for part in message.parts if type(part) is TextPart)
         for call in message.calls:
             yield call.arguments
 

@@ -295,6 +295,18 @@ def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
     return row is not None
 
 
+def list_ids(
+    connection: Connection, *, conversation_id: ConversationId, session_id: SessionId
+) -> frozenset[TurnId]:
+    """List the turns of a conversation's session."""
+    rows = connection.execute(
+        "SELECT id FROM turns WHERE conversation_id = :conversation_id"
+        " AND session_id = :session_id",
+        {"conversation_id": conversation_id, "session_id": session_id},
+    )
+    return frozenset(TurnId(row[0]) for row in rows)
+
+
 def has_untrusted(connection: Connection, *, session_ids: Sequence[SessionId]) -> bool:
     """Return whether a turn of these sessions read words of others."""
     row = connection.execute(

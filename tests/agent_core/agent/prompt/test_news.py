@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 
 from agent_core.agent.prompt.message_facts import FactInputs, compose_facts
 from agent_core.agent.prompt.visibility import (
-    Removed,
+    Changed,
+    OwnList,
     ShownEntries,
     VisibleMemory,
+    find_changed,
     find_news,
     find_own_news,
     find_untold,
     read_reported,
 )
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, TurnId
 from agent_core.memory.shared import SharedList
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, name_operation
 from agent_core.transcript import Message, user_message
 
 
@@ -44,10 +47,12 @@ def tell(
 
 
 def tell_own(
-    removed: Mapping[str, Mapping[str, Removed]], said: Sequence[Message], system: str
+    changed: Mapping[str, Mapping[str, Changed]], said: Sequence[Message], system: str
 ) -> tuple[str, ...]:
     reported = read_reported(said)
-    untold = {target: find_untold(target, rows, reported) for target, rows in removed.items()}
+    untold = {
+        target: find_untold(target, rows, reported, system) for target, rows in changed.items()
+    }
     return find_own_news(untold, said, system)
 
 
@@ -81,8 +86,8 @@ def test_what_was_told_and_is_gone_is_told_too() -> None:
 
 
 def test_own_entries_are_told_once_when_they_are_gone_and_when_they_are_back() -> None:
-    removed = Removed(is_known=True, is_there=False)
-    back = Removed(is_known=True, is_there=True)
+    removed = Changed(is_known=True, is_there=False)
+    back = Changed(is_known=True, is_there=True)
     gone = tell_own({"memory": {"a": removed, "b": back}, "user": {}}, [report()], "a, b, c")
     assert gone == ('Gone from memory: ["a"]',)
     said = [report(*gone), report()]
@@ -91,10 +96,54 @@ def test_own_entries_are_told_once_when_they_are_gone_and_when_they_are_back() -
     news = tell_own(later, said, "a, b, c")
     assert news == ('New in memory: ["a"]', 'Gone from memory: ["b"]')
     assert tell_own(later, [*said, report(*news)], "a, b, c") == ()
-    by_turn = {"user": {"c": Removed(is_known=False, is_there=False)}}
+    by_turn = {"user": {"c": Changed(is_known=False, is_there=False)}}
     assert tell_own(by_turn, said, "a, b, c") == ()
-    undone = {"user": {"c": Removed(is_known=False, is_there=True)}}
+    undone = {"user": {"c": Changed(is_known=False, is_there=True)}}
     assert tell_own(undone, said, "a, b, c") == ('New in user: ["c"]',)
+
+
+def test_what_came_from_elsewhere_is_told_once_unless_the_prompt_lists_it() -> None:
+    new = {"memory": {"Boat\nis Lina": Changed(is_known=None, is_there=True)}}
+    news = tell_own(new, [report(text="Boat")], "- Boat")
+    assert news == ('New in memory: ["Boat\\nis Lina"]',)
+    assert tell_own(new, [report(*news)], "- Boat") == ()
+    assert tell_own(new, [report()], "## MEMORY.md\n- Boat\n  is Lina") == ()
+    gone = {"memory": {"Boat\nis Lina": Changed(is_known=None, is_there=False)}}
+    assert tell_own(gone, [report()], "") == (), "it came and went, and nobody told"
+    assert tell_own(gone, [report(*news)], "") == ('Gone from memory: ["Boat\\nis Lina"]',)
+
+
+def change(actor: str, before: str | None, after: str | None, now: int = 5) -> LedgerEntry:
+    made = Change(operation=name_operation(before, after), position=0, before=before, after=after)
+    return LedgerEntry(id=1, target="memory", change=made, origin=Origin(actor=actor, now=now))
+
+
+@pytest.mark.parametrize(
+    ("actor", "is_known"),
+    [
+        ("turn:7", True),
+        ("review:1:7", True),
+        ("turn:8", None),
+        ("review:1:8", None),
+        ("account:7", None),
+        ("person", None),
+        ("hand", None),
+    ],
+)
+def test_only_a_conversation_s_own_turns_and_reviews_add_what_it_knows(
+    actor: str, is_known: bool | None
+) -> None:
+    now = OwnList(target="memory", present=("a", "long"), shown=("a",))
+    turns = {TurnId(7)}
+    rows = [change(actor, None, "a"), change("hand", None, "old", now=1)]
+    found = find_changed(rows, 5, now, turns)
+    assert found == {"a": Changed(is_known=is_known, is_there=True)}
+    beyond = find_changed([change("hand", None, "long")], 5, now, turns)
+    assert beyond == {}, "no prompt would show it"
+    undone = [*rows, change("person", "a", None)]
+    assert find_changed(undone, 5, now, turns)["a"].is_known == is_known
+    moved = [change("hand", "a", None), change("hand", None, "a")]
+    assert find_changed(moved, 5, now, turns)["a"].is_known is True
 
 
 def test_a_fresh_prompt_that_shows_it_needs_no_line_but_where_the_last_word_was_that_it_went() -> (
