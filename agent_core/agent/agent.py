@@ -26,12 +26,7 @@ from agent_core.agent.prompt.message_facts import (
 )
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
 from agent_core.agent.prompt.reminder_news import find_reminder_news
-from agent_core.agent.prompt.visibility import (
-    MOST_CHARACTERS,
-    PromptContext,
-    Reported,
-    read_reported,
-)
+from agent_core.agent.prompt.visibility import PromptContext, Reported, read_reported
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.resumed_turn import find_own_messages, list_results
 from agent_core.agent.toolboxes import Toolboxes
@@ -148,14 +143,10 @@ class Agent:
         history = state.history.under(compaction)
         shown, reported = history.messages, history.told.reported
         warm = None if is_fresh(shown, compaction) else session
-        given = await self._prompts.find_or_build(
-            context, warm, toolbox.specs, reported, toolbox.still_offers
+        given = await self._prompts.find_with_news(
+            context, session, warm, toolbox.specs, reported, toolbox.still_offers
         )
-        own = await self._prompts.find_own_news(context, session, given.prompt, reported)
-        if sum(map(len, own)) > MOST_CHARACTERS:  # a new prompt shows what is new
-            given = await self._prompts.find_or_build(context, None, toolbox.specs, reported)
-            own = await self._prompts.find_own_news(context, session, given.prompt, reported)
-        own = (*await self._prompts.find_lost_sources(session, given.prompt), *own)
+        own: tuple[str, ...] = ()
         if is_own:
             own += await find_reminder_news(self._database, person.id, session, history.newest)
         view, zone = find_visible(shown, compaction), person.time_zone or "UTC"

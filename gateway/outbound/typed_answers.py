@@ -34,9 +34,10 @@ def read_answer(connection: Connection, question: Question, words: str) -> str |
 
 
 def read_refusal(connection: Connection, question: Question, words: str) -> str | None:
-    """Return the key of the choice that changes nothing, if words such as "never mind" mean it."""
+    """Return the key of the choice that changes nothing, if a no or a "never mind" means it."""
     key = next((one.key for one in question.choices if one.key in REFUSALS), None)
-    if key is None or not general.is_refusal(words):
+    is_no = general.is_refusal(words) or general.read_yes_or_no(words) is False
+    if key is None or not is_no:
         return None
     shown = outbox.list_newest_shown(connection, chat=question.chat, limit=1)
     return key if shown and shown[0].question_id == question.id else None

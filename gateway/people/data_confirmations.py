@@ -92,7 +92,8 @@ class DataConfirmations:
 def ask_to_forget(
     person: Person, words: str, preview: Preview, *, chat: Chat, now: int
 ) -> NewQuestion:
-    """Return the question which of the matches to forget."""
+    """Return the question which of the matches to forget; it offers only what was found."""
+    entries = Choice(key=_ENTRIES, label=privacy.FORGET_ENTRIES())
     return NewQuestion(
         person_id=person.id,
         kind="forget",
@@ -104,7 +105,7 @@ def ask_to_forget(
             has_past=preview.has_past,
         ),
         choices=(
-            Choice(key=_ENTRIES, label=privacy.FORGET_ENTRIES()),
+            *([entries] if preview.has_notes else []),
             Choice(key=_ALL, label=privacy.FORGET_ALL(), style="danger"),
             Choice(key=_NONE, label=privacy.FORGET_NONE()),
         ),

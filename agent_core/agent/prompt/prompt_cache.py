@@ -192,6 +192,28 @@ class PromptCache:
         """Drop cached prompts, because stored ones may have been redacted."""
         self._prompts.forget()
 
+    async def find_with_news(
+        self,
+        context: PromptContext,
+        session: Session | None,
+        warm: Session | None,
+        tools: tuple[ToolSpec, ...],
+        reported: Reported,
+        still_offers: Callable[[tuple[ToolSpec, ...]], bool],
+    ) -> SessionPrompt:
+        """Find or build a prompt, with all lines for the facts on what the session does not know.
+
+        `warm` is the session if its prompt may be used. Long news make a new prompt, which shows
+        what they are about. Raises `StoreError`.
+        """
+        given = await self.find_or_build(context, warm, tools, reported, still_offers)
+        own = await self._find_own_news(context, session, given.prompt, reported)
+        if sum(map(len, own)) > MOST_CHARACTERS:
+            given = await self.find_or_build(context, None, tools, reported)
+            own = await self._find_own_news(context, session, given.prompt, reported)
+        lost = await self._find_lost_sources(session, given.prompt)
+        return SessionPrompt(prompt=given.prompt, news=(*given.news, *lost, *own))
+
     async def find_or_build(
         self,
         context: PromptContext,
@@ -226,7 +248,7 @@ class PromptCache:
     ) -> SessionPrompt | None:
         """The session's present prompt, if it may still be used.
 
-        In a direct conversation only shared memory is checked: `find_own_news` reports what came
+        In a direct conversation only shared memory is checked: `find_with_news` reports what came
         or went in the person's own memory.
         """
         now = self._now()
@@ -279,7 +301,7 @@ class PromptCache:
         self._prompts.remember(prompt)
         return prompt
 
-    async def find_lost_sources(
+    async def _find_lost_sources(
         self, session: Session | None, prompt: FrozenPrompt
     ) -> tuple[str, ...]:
         """Return the line for the facts if a session's new prompt has lost words of others.
@@ -295,7 +317,7 @@ class PromptCache:
         lost = {*before.sources} - {*prompt.sources}
         return (UNTRUSTED_BEFORE,) if lost else ()
 
-    async def find_own_news(
+    async def _find_own_news(
         self,
         context: PromptContext,
         session: Session | None,

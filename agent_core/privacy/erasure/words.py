@@ -70,6 +70,11 @@ class Preview:
     has_past: bool
     groups: tuple[GroupNotes, ...] = ()
 
+    @property
+    def has_notes(self) -> bool:
+        """True if there is something to delete without messages and reminders."""
+        return bool(self.entries or self.blocks or self.groups or self.has_past)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedCounts:

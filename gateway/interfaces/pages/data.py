@@ -57,7 +57,7 @@ async def find(look: Look) -> Response:
         quotes=found.quotes,
         has_past=found.has_past,
     )
-    has_notes = bool(found.entries or found.lines or found.jobs or found.blocks or found.groups)
+    has_notes = bool(found.entries or found.blocks or found.groups or found.has_past)
     fields = {**_describe(words, found=shown), "has_notes": has_notes}
     return look.show_again("data.html", HTTPStatus.OK, **fields)
 

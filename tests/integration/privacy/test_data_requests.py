@@ -277,6 +277,28 @@ async def test_a_matching_job_is_listed_by_its_title(tmp_path: Path) -> None:
         await harness.chat.says("/forget bluefish")
         asked = await harness.chat.sees_text("I found these words")
         assert "- Reminders: 1\n\n* `Feed the bluefish`\n\nWhat" in asked.text
+        assert privacy.FORGET_ENTRIES() not in asked.labels, "it would delete nothing"
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "found", "kept"),
+    [
+        ("en", "No, thanks.", "I found these words", "I've deleted nothing."),
+        ("en", "never mind", "I found these words", "I've deleted nothing."),
+        ("de", "nein", "Ich habe diese Wörter", "Ich habe nichts gelöscht."),
+    ],
+)
+async def test_a_typed_no_closes_the_question(
+    tmp_path: Path, language: str, word: str, found: str, kept: str
+) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+        ana = ChatAccount(harness, "4711001", "Zebrana")
+        await ana.says("the bluefish swims")
+        await ana.says(f"/settings language {language}")
+        await ana.says("/forget bluefish")
+        assert found in harness.chat.shown[-1].text
+        await ana.says(word)
+        assert kept in [one.text for one in harness.chat.shown]
 
 
 async def test_a_second_forget_of_the_same_words_replaces_the_first(tmp_path: Path) -> None:
