@@ -148,7 +148,7 @@ class Agent:
         )
         own: tuple[str, ...] = ()
         if is_own:
-            own += await find_reminder_news(self._database, person.id, session, history.newest)
+            own = await find_reminder_news(self._database, person.id, session, history.newest)
         view, zone = find_visible(shown, compaction), person.time_zone or "UTC"
         counts = await count_searchable(self.toolboxes.inventory, context, view, self._now())
         recalled: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent_core.ids import JobId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import JobState
 from agent_core.state.people import deeds
 from agent_core.state.people.deeds import Deed, NewDeed
 from agent_core.state.queues.outbox import OutboxRow
@@ -18,7 +19,9 @@ from gateway.outbound.command_buttons import stand_for
 from gateway.texts import memory as memory_texts
 from gateway.texts import undo as texts
 
-_JOBS = "jobs"
+_JOBS, _RESTORE = "jobs", "restore"
+_OF_JOBS = ("delete", "drop", "undo", "resume", "pause", _RESTORE)
+"""The verbs that take back a deed on a reminder."""
 UNDO, DEED, BACK, _BROUGHT = "undo", "deed", "back", "brought"
 """The command, and the words before the number of a deed."""
 _LONGEST_TITLE = 80
@@ -26,6 +29,17 @@ _FOR_GOOD = (TOKENS,)
 """The commands whose effect nothing brings back."""
 _SIGN = "↩"
 """Begins a report that says by itself that something was taken back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A reminder that a deed was about: it has come, was deleted since, or is back already.
+
+    `state` is that of its job.
+    """
+
+    title: str
+    state: JobState
 
 
 class DeedUndo:
@@ -58,11 +72,11 @@ class DeedUndo:
     async def undo(self, call: Call, deed: Deed) -> Reply:
         """Take a deed back and say which; if that is impossible, the next undo leaves it out.
 
-        Its parts are taken back from the last to the first, except reminders that have come.
+        Its parts are taken back from the last to the first, except reminders that have come, or
+        that were deleted since.
         """
-        if title := await self._database.read(find_come, deed):
-            text = texts.ALREADY_CAME(title=title)
-            return Reply(effect=_finish(call, deed, _Run(text=text)))
+        if past := await self._database.read(find_past, deed):
+            return Reply(effect=_pass_over(call, deed, past))
         made = await self._run(call, [undo for undo, _ in reversed(deed.parts)])
         back = f"undo {BACK} {deed.id}"
         is_for_good = _split(deed.undo)[0] in _FOR_GOOD or not made.effects
@@ -133,8 +147,21 @@ class _Run:
         return "\n".join(dict.fromkeys(told or idle)), rows
 
 
+def _pass_over(call: Call, deed: Deed, past: Past) -> Effect:
+    """Return an effect that says why nothing is left of a deed, and leaves it out from now on."""
+
+    def effect(connection: Connection) -> Outcome:
+        deeds.leave_out(connection, call.doer, deed, now=call.now)
+        return texts.describe_past(past.title, past.state), ()
+
+    return effect
+
+
 def _finish(call: Call, deed: Deed, made: _Run) -> Effect:
-    """Return an effect that applies the commands', and says first that it took something back."""
+    """Return an effect that applies the commands', and says first that it took something back.
+
+    If they change nothing, such as of a token that is gone, it says which deed stays.
+    """
 
     def effect(connection: Connection) -> Outcome:
         text, rows = made.apply(connection)
@@ -142,6 +169,8 @@ def _finish(call: Call, deed: Deed, made: _Run) -> Effect:
         redo = redo or deed.redo
         if not made.noted:  # the commands have changed nothing
             deeds.leave_out(connection, call.doer, deed, now=call.now)
+            if deed.did:
+                text = texts.describe_kept(text, deed.did, is_last=not call.argument)
             return text, rows
         deeds.take_back(connection, call.doer, deed, redo=redo, now=call.now)
         return (text if text.startswith(_SIGN) else texts.TAKEN_BACK(done=text)), rows
@@ -154,30 +183,30 @@ def _split(command: str) -> tuple[str, str]:
     return name, argument
 
 
-def find_come(connection: Connection, deed: Deed) -> str | None:
-    """Return the title of the first reminder that a deed is about, if all have come already."""
-    titles = [_find_past(connection, command) for command, _ in deed.parts]
-    return titles[0] if all(title is not None for title in titles) else None
+def find_past(connection: Connection, deed: Deed) -> Past | None:
+    """Return the first reminder that a deed is about, if none of them can be taken back."""
+    found = [_find_past(connection, command) for command, _ in deed.parts]
+    return found[0] if all(found) else None
 
 
-def has_come(connection: Connection, command: str) -> bool:
-    """Return whether a command would take back a reminder that has come for the last time."""
+def is_past(connection: Connection, command: str) -> bool:
+    """Return whether a command would take back what a reminder has left behind; see `Past`."""
     return _find_past(connection, command) is not None
 
 
-def _find_past(connection: Connection, command: str) -> str | None:
-    """Return the title of the reminder that a command is about, if it has come for the last time.
+def _find_past(connection: Connection, command: str) -> Past | None:
+    """Return the reminder that a command is about, if the command can't change it any more.
 
     The answer to a reminder that has come can still be taken back.
     """
     name, argument = _split(command)
     verb, _, rest = argument.partition(" ")
     number = rest.partition(" ")[0]
-    if (
-        name != _JOBS
-        or verb not in ("delete", "drop", "undo", "resume", "pause")
-        or not number.isdecimal()
-    ):
+    if name != _JOBS or verb not in _OF_JOBS or not number.isdecimal():
         return None
     job = jobs.find(connection, job_id=JobId(int(number)))
-    return flatten(job.title, _LONGEST_TITLE) if job and job.state == "over" else None
+    if job is None:
+        return None
+    is_deleted = job.state == "dropped"
+    is_left = is_deleted if verb == _RESTORE else not is_deleted and job.state != "over"
+    return None if is_left else Past(title=flatten(job.title, _LONGEST_TITLE), state=job.state)

@@ -31,7 +31,7 @@ from agent_core.state.people.deeds import (
 from agent_core.transcript import flatten
 from gateway.chats import read_chat
 from gateway.commands.archive import ArchiveNotes
-from gateway.commands.deed_undo import UNDO, DeedUndo, find_come
+from gateway.commands.deed_undo import UNDO, DeedUndo, find_past
 from gateway.commands.file_undo import FileUndo
 from gateway.commands.memory_scope import (
     MemoryAccess,
@@ -176,9 +176,8 @@ class ProvenanceCommands:
         if newest.deed and not newest.deed.undo:
             return _explain(call, newest.deed, found)
         is_old = call.now - newest.at > _FRESH
-        title = await self._database.read(find_come, newest.deed) if newest.deed else None
-        is_left = newest.command and title is None
-        if is_left and (newest.elsewhere or is_old):
+        past = await self._database.read(find_past, newest.deed) if newest.deed else None
+        if newest.command and not past and (newest.elsewhere or is_old):
             return _ask(call, newest)
         return await newest.undo()
 

@@ -4,10 +4,23 @@ from agent_core.localization import Text
 
 TAKEN_BACK = Text("↩ Taken back. {done}")
 BRING_BACK = Text("Bring it back")
-ALREADY_CAME = Text(
+_CAME_ALREADY = Text(
     "Your last change was the reminder “{title}”, which has come already. Send /undo again for the"
     " change before it."
 )
+_DELETED_ALREADY = Text(
+    "Your last change was the reminder “{title}”, which was deleted already. Send /undo again for"
+    " the change before it."
+)
+_BACK_ALREADY = Text(
+    "Your last change deleted the reminder “{title}”, which is back already. Send /undo again for"
+    " the change before it."
+)
+_KEPT = Text(
+    "{reason}\nSo I can't take back your last change ({change}). Send /undo again for the change"
+    " before it."
+)
+_KEPT_NAMED = Text("{reason}\nSo I can't take this back: {change}.")
 TAKEN_ALREADY = Text("That was taken back already.")
 NO_WAY_BACK = Text("I can't bring that back any more.")
 FIXED = Text("Your last message changed nothing that I can take back ({change}).")
@@ -61,6 +74,18 @@ def ask(
     if elsewhere:
         return _ELSEWHERE(moment=moment, place=elsewhere, change=change)
     return _OLD(moment=moment, change=change)
+
+
+def describe_past(title: str, state: str) -> str:
+    """Say why nothing of a reminder is left to take back; `state` is that of its job."""
+    told = {"over": _CAME_ALREADY, "dropped": _DELETED_ALREADY}.get(state, _BACK_ALREADY)
+    return told(title=title)
+
+
+def describe_kept(reason: str, did: str, *, is_last: bool) -> str:
+    """Say why a change stays, and which one that is; `is_last` if a bare `/undo` meant it."""
+    told = _KEPT if is_last else _KEPT_NAMED
+    return told(reason=reason, change=did.replace("\n", "; "))
 
 
 def name_memory(before: str, after: str) -> str:

@@ -23,7 +23,7 @@ from agent_core.state.people import deeds
 from agent_core.state.people.deeds import Deed as StoredDeed
 from agent_core.state.people.deeds import Doer
 from agent_core.state.queues import person_events
-from gateway.commands.deed_undo import has_come
+from gateway.commands.deed_undo import is_past
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import list_coming
@@ -201,7 +201,7 @@ class _Fates:
             return self._tell(gone, "back" if can_return else "", is_taken_back=True)
         if standing is None:
             return self._tell(gone)
-        is_left = standing.undo and not all(has_come(self._connection, undo) for undo, _ in parts)
+        is_left = standing.undo and not all(is_past(self._connection, undo) for undo, _ in parts)
         return self._tell(standing, "undo") if is_left else _Fate()
 
     def find_of_change(self, row: LedgerEntry) -> "_Fate":

@@ -11,7 +11,7 @@ from agent_core.state.memory import ledger
 from agent_core.state.people import deeds
 from agent_core.state.people.deeds import Deed, Doer
 from gateway.chats import read_chat
-from gateway.commands.deed_undo import BACK, DEED, UNDO, find_come
+from gateway.commands.deed_undo import BACK, DEED, UNDO, find_past
 from gateway.commands.registry import Call
 from gateway.errors import Declined
 from gateway.interfaces.api.responses import read_form
@@ -39,9 +39,9 @@ async def change_deed(look: Look) -> Response:
         raise Missing
     database = look.gateway.database
     deed = await database.read(_find_deed, look.doer, number, word)
-    title = await database.read(find_come, deed) if deed and word == DEED else None
-    if title:
-        return look.redirect(place, note=texts.HAS_COME(title=title))
+    past = await database.read(find_past, deed) if deed and word == DEED else None
+    if past:
+        return look.redirect(place, note=texts.describe_past(past.title, past.state))
     try:
         call = await _make_call(look, f"{word} {number}", InboxId(-number))
         said = await look.gateway.command_runner.press(call, UNDO)

@@ -189,6 +189,48 @@ async def test_what_has_come_has_no_undo_and_is_not_struck(home: Path) -> None:
         assert list_eggs(await list_done(session)) == [(False, ""), (False, "")]
 
 
+async def test_undo_names_a_reminder_that_was_deleted_elsewhere_and_goes_on(home: Path) -> None:
+    async with (
+        reminded(home) as (setup, _),
+        browse_as(setup.served, setup.chat, OLGA) as session,
+    ):
+        page = await read(session, "/jobs")
+        number = min(map(int, re.findall(r'action="/jobs/(\d+)/delete"', page)))
+        async with session.post(f"/jobs/{number}/delete") as answer:
+            assert answer.ok
+        assert "Call Ben" in await hear(setup, "/undo", OLGA)
+        assert await hear(setup, "/undo", OLGA) == (
+            "Your last change was the reminder “Turn the eggs”, which was deleted already. Send /undo"
+            " again for the change before it."
+        )
+        assert "Time zone as before" in await hear(setup, "/undo", OLGA)
+
+
+async def test_what_was_done_to_a_deleted_reminder_has_no_undo_on_today(home: Path) -> None:
+    async with (
+        reminded(home) as (setup, _),
+        browse_as(setup.served, setup.chat, OLGA) as session,
+    ):
+        page = await read(session, "/jobs")
+        number = max(map(int, re.findall(r'action="/jobs/(\d+)/delete"', page)))
+        async with session.post(f"/jobs/{number}/pause") as answer:
+            assert answer.ok
+        (paused,) = [one for one in await list_done(session) if "Paused" in one.text]
+        assert paused.label == "Undo"
+        async with session.post(f"/jobs/{number}/delete") as answer:
+            assert answer.ok
+
+        async def list_labels() -> dict[str, str]:
+            rows = [one for one in await list_done(session) if "Ben" in one.text]
+            return {one.text.partition(":")[0]: one.label for one in rows}
+
+        labels = await list_labels()
+        assert (labels["⏸ Paused"], labels["🗑 Deleted"]) == ("", "Undo")
+        assert "“Call Ben” was deleted already" in unescape(await press(session, paused))
+        await hear(setup, f"/reminders restore {number}", OLGA)
+        assert (await list_labels())["🗑 Deleted"] == ""
+
+
 async def test_notes_of_the_page_and_of_a_chat_are_on_today_with_their_undo(setup: Setup) -> None:
     zebrana = await find_named(setup, "zebrana")
     note = '{"action": "add", "target": "user", "text": "Drives a blue car"}'

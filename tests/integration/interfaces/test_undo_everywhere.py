@@ -218,6 +218,18 @@ async def test_a_token_of_the_page_ends_by_undo_and_never_comes_back(setup: Setu
         assert "I can't bring its token back" in unescape(text)
 
 
+async def test_an_undo_of_a_token_that_is_gone_says_which_change_stays(setup: Setup) -> None:
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        await hear(setup, "/verbose")
+        text = await send(session, "/tokens/new", name="kitchen", scope="api")
+        assert "Console): Token “kitchen” made" in await undo_all(setup)
+        number = max(map(int, re.findall(r"/tokens/(\d+)/revoke", text)))
+        await send(session, f"/tokens/{number}/revoke")
+        told = await press(setup, "Undo")
+        assert told.startswith(f"There is no token {number};")
+        assert told.endswith("\nSo I can't take this back: Token “kitchen” made.")
+
+
 async def test_a_new_secret_says_why_nothing_takes_it_back(setup: Setup) -> None:
     form = {"url": "https://example.com/hook", "kinds": "question.asked"}
     person_id = (await find_named(setup, "zebrana")).id
