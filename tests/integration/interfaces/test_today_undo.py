@@ -200,8 +200,8 @@ async def test_undo_names_a_reminder_that_was_deleted_elsewhere_and_goes_on(home
             assert answer.ok
         assert "Call Ben" in await hear(setup, "/undo", OLGA)
         assert await hear(setup, "/undo", OLGA) == (
-            "Your last change was the reminder “Turn the eggs”, which was deleted already. Send /undo"
-            " again for the change before it."
+            "Your last change was the reminder “Turn the eggs”, which was deleted already. Send"
+            " /undo again for the change before it."
         )
         assert "Time zone as before" in await hear(setup, "/undo", OLGA)
 
