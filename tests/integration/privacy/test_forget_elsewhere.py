@@ -95,11 +95,14 @@ async def test_jobs_and_deferred_messages_are_forgotten(tmp_path: Path) -> None:
 
 
 async def test_forgetting_entries_keeps_jobs(tmp_path: Path) -> None:
-    async with running(tmp_path, Planter(), chat=make_chat()) as harness:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as harness:
         ana = ChatAccount(harness, "4711001", "Zebrana")
-        await ana.says("hello")
+        model.plays += [ask(call("memory", add("user", "Has a bluefish"), "note"))]
+        await ana.says("note it")
         await plant_jobs(harness, ana, "bluefish")
         await forget(ana, "bluefish", privacy.FORGET_ENTRIES())
+        assert await count(harness, "ledger", "after LIKE '%bluefish%'") == 0
         assert await count(harness, "jobs", "body LIKE '%bluefish%'") == 1
 
 
