@@ -272,7 +272,7 @@ async def _find_author(context: OperationContext, slug: str) -> Author:
         return Author()
     person = await context.database.read(find_person, slug)
     if not person.is_owner:
-        raise Declined("Only an owner can make or change agents and teams.")
+        raise Declined(texts.ONLY_OWNER_MAKES())
     return Author(person_id=person.id, actor=context.actor)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent_core.state.people import deeds, people
 from agent_core.state.people.deeds import NewDeed
 from gateway.errors import Declined, Mistaken
+from gateway.texts import general
 
 if TYPE_CHECKING:
     from adapters.contract import ChatAdapter
@@ -201,7 +202,7 @@ def note_deed(
 def check_limit(limit: int) -> int:
     """Return a requested number of rows. Raises `Declined` if it is out of bounds."""
     if not 1 <= limit <= _MOST_LISTED:
-        raise Declined(f"The limit must be a number from 1 to {_MOST_LISTED}.")
+        raise Declined(general.LIMIT_WRONG(most=_MOST_LISTED))
     return limit
 
 
@@ -222,5 +223,5 @@ def find_person(connection: "Connection", name: str) -> "Person":
         return named[0]
     if named:
         folders = ", ".join(person.slug for person in named)
-        raise Mistaken(f"Several people are called {name}; name one by the folder: {folders}.")
-    raise Mistaken(f"There is no person {name}; `talaria people list` shows names and folders.")
+        raise Mistaken(general.SEVERAL_PEOPLE(name=name, names=folders))
+    raise Mistaken(general.NO_PERSON(name=name))

@@ -53,8 +53,6 @@ from gateway.errors import Declined, Mistaken
 from gateway.jobs.destinations import PlaceNames
 from gateway.operations.contract import Operation, OperationContext, find_person, note_deed
 from gateway.operations.job_types import (
-    NO_COMMAND,
-    NO_NUMBER,
     ActOnJob,
     AddJob,
     ChangedJob,
@@ -211,7 +209,7 @@ async def do_verb(context: OperationContext, asked: ActOnJob, *, verb: JobVerb) 
 
     def work(connection: Connection, job: Job) -> Job:
         if verb == "delete" and job.kind == "system":
-            raise Declined(f"Job {job.id} is a system job: it can be paused, but not deleted.")
+            raise Declined(jobs_texts.SYSTEM_NOT_DELETED(number=job.id))
         redo = name_verb(connection, job.id, deed)
         try:
             done = act(connection, job, deed)
@@ -319,7 +317,7 @@ async def _prepare(context: OperationContext, asked: AddJob) -> Callable[[Connec
     """Return a function that drafts a job in a transaction. Raises `Declined`, `Mistaken`."""
     scheduling, now = context.scheduling, context.now()
     if asked.kind is None:
-        raise Mistaken("Give a prompt, a message or a script.")
+        raise Mistaken(jobs_texts.NO_KIND())
     body, title = _read_body(asked, asked.kind)
     given = replace(asked, text=body, title=asked.title or title)
     owner = await context.database.read(find_person, asked.person)
@@ -365,7 +363,7 @@ def _read_when(
     """Return the fields with the time that the words mean. Raises `Mistaken`."""
     words = given.when or ""
     if other := next((name for name in TIMINGS if getattr(given, name) is not None), None):
-        raise Mistaken(f"give only one of when and {other}")
+        raise Mistaken(jobs_texts.TWO_TIMES(name=other))
     try:
         return fill_in(given, words, zone=zone, now=now, old=old)
     except (ToolArgumentError, ValueError) as error:
@@ -379,7 +377,7 @@ async def _refuse_invalid(work: Awaitable[_Result]) -> _Result:
     try:
         return await work
     except (InvalidJob, ToolArgumentError, ValueError) as error:
-        raise Mistaken(str(error)) from error
+        raise Mistaken(jobs_texts.describe_invalid(error)) from error
 
 
 async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
@@ -390,7 +388,7 @@ async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
-            raise Declined(f"Job {job.id} is a system job: it can be paused, but not changed.")
+            raise Declined(jobs_texts.SYSTEM_NOT_CHANGED(number=job.id))
         given: JobFields = _read_change(asked, job)
         if asked.when:
             timing = load_timing(job.timing)
@@ -401,7 +399,7 @@ async def change(context: OperationContext, asked: ChangeJob) -> ChangedJob:
         if asked.when:
             changed = replace(changed, is_urgent=_is_urgent(asked, changed))
         if changed == job:
-            raise Mistaken("Say what to change; see `talaria jobs change --help`.")
+            raise Mistaken(jobs_texts.NAME_CHANGE())
         done = change_job(connection, changed, now)
         clock, undo = ReaderClock(zone=done.zone, now=now), name_change_undo(connection, done.id)
         receipt = confirm_changed(done, clock, undo)
@@ -460,7 +458,7 @@ async def _read_calendars(
     try:
         return await read_calendars(skipped, context.calendars, (person_id, room_id), None)
     except ToolArgumentError as error:
-        raise Mistaken(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        raise Mistaken(jobs_texts.describe_invalid(error)) from error
 
 
 def _read_change(asked: ChangeJob, job: Job) -> ChangeJob:
@@ -468,10 +466,7 @@ def _read_change(asked: ChangeJob, job: Job) -> ChangeJob:
     if asked.kind is None and asked.text is None and asked.words is None:
         return asked
     if asked.kind not in (None, job.kind):
-        raise Mistaken(
-            f"The kind of job {job.id} is {job.kind} and can't change. Add a {asked.kind} job"
-            " instead."
-        )
+        raise Mistaken(jobs_texts.KIND_STAYS(number=job.id))
     return replace(asked, text=_read_body(asked, job.kind)[0])
 
 
@@ -479,7 +474,7 @@ def _read_body(asked: AddJob | ChangeJob, kind: JobKind) -> tuple[str, str]:
     """Return the stored body of a job, and its default title. Raises `Declined` and `Mistaken`."""
     if kind == "script":
         if not asked.words or not asked.words[0].strip():
-            raise Mistaken(NO_COMMAND)
+            raise Mistaken(jobs_texts.NO_COMMAND())
         return json.dumps(asked.words, ensure_ascii=False), " ".join(asked.words)
     if not (asked.text or "").strip():
         raise Declined(jobs_texts.NO_TEXT())
@@ -529,10 +524,8 @@ def _outline_own(connection: Connection, job: Job, now: int) -> JobOutline:
 
 
 def find_any(connection: Connection, number: JobId) -> Job:
-    """Return a job, whoever owns it. Raises `Declined`, and `Mistaken` for an impossible number."""
-    if not 0 < number < 1 << 63:
-        raise Mistaken(NO_NUMBER)
-    job = jobs.find(connection, job_id=number)
+    """Return a job, whoever owns it. Raises `Declined`."""
+    job = jobs.find(connection, job_id=number) if 0 < number < 1 << 63 else None
     if job is None:
-        raise Declined(f"There is no job {number}; `talaria jobs` lists all jobs.")
+        raise Declined(jobs_texts.NO_JOB(number=number))
     return job

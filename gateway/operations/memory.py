@@ -271,7 +271,7 @@ async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
     """Undo one row of the ledger. Raises `Declined`."""
     row_id = asked.row
     if row_id < 1:
-        raise Declined("Give a row number; `talaria memory log` lists the rows.")
+        raise Declined(texts.NUMBER_UNKNOWN(number=row_id))
 
     def look(connection: Connection) -> tuple[StoredOwner | None, LedgerEntry] | None:
         found = ledger.find_row(connection, entry_id=row_id)
@@ -279,14 +279,14 @@ async def undo(context: OperationContext, asked: UndoChange) -> UndoneMemory:
 
     found = await context.database.read(look)
     if found is None:
-        raise Declined(f"There is no change {row_id}; `talaria memory log` lists all of them.")
+        raise Declined(texts.NUMBER_UNKNOWN(number=row_id))
     owner, row = found
     if row.target == "soul":
-        raise Declined(f"Row {row_id} changes SOUL.md, which is edited by hand or by a proposal.")
+        raise Declined(texts.CHANGED_SOUL(number=row_id))
     if row.target == "skill":
-        raise Declined(f"Row {row_id} changes a skill; use `talaria skills undo {row_id}`.")
+        raise Declined(texts.CHANGED_SKILL(number=row_id))
     if owner is None:
-        raise Declined(f"Row {row_id} belongs to a person who was merged with another one.")
+        raise Declined(texts.OF_MERGED_PERSON(number=row_id))
     if row.target == "archive":
         return await _undo_archived(context, owner, row)
     try:
@@ -489,4 +489,4 @@ def _report(row: LedgerEntry, slug: str) -> MemoryChange:
 
 def _describe_unreadable(owner: StoredOwner, error: OSError) -> str:
     why = error.strerror or str(error)
-    return f"A memory file of {owner.slug} can't be read ({why}), so their memory was not changed."
+    return texts.FILE_UNREADABLE(name=owner.slug, reason=why)

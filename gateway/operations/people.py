@@ -68,7 +68,7 @@ def clean_name(words: str) -> str:
     """Return a name without surplus spaces. Raises `Declined` if it is none."""
     name = " ".join(words.split())
     if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
-        raise Declined(f"A name has 1 to {_LONGEST_NAME} printable characters.")
+        raise Declined(general.NAME_WRONG(most=_LONGEST_NAME))
     return name
 
 
@@ -190,7 +190,7 @@ async def approve(context: OperationContext, asked: Approve) -> NamedPerson:
     """Admit whoever waits with this code or number, and welcome them. Raises `Declined`."""
     code, now = (asked.code or "").strip(), context.now()
     if not code and asked.number is None:
-        raise Declined("The code is missing.")
+        raise Declined(general.NO_CODE())
 
     key = code if asked.number is None else asked.number
     done = await context.database.write("people.approve", admit, key, "", now)

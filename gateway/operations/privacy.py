@@ -242,7 +242,7 @@ async def erase(context: OperationContext, asked: PickPerson) -> ErasedPerson:
     except LastOwner as error:
         raise Declined(texts.LAST_OWNER()) from error
     except OSError as error:
-        raise Declined(f"A folder of theirs can't be deleted: {error}.") from error
+        raise Declined(texts.FOLDER_STAYS(reason=error)) from error
     outside: Sequence[str] = await erasing.list_external()
     return ErasedPerson(name=person.name, backups=tuple(backups), outside=tuple(outside))
 

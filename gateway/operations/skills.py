@@ -168,7 +168,7 @@ async def show_log(context: OperationContext, asked: ShowSkillLog) -> SkillLog:
 
     rows = await _do(context, work)
     if rows is None:
-        raise Declined(f"There never was a skill {name}; `talaria skills list` shows all skills.")
+        raise Declined(texts.NO_SKILL(name=name))
     names = await context.database.read(_name_all)
     return SkillLog(changes=tuple(_describe_change(row, names) for row in rows))
 
@@ -177,7 +177,7 @@ async def undo(context: OperationContext, asked: UndoSkillChange) -> UndoneSkill
     """Undo a change to a skill by its ledger row. Raises `Declined`."""
     row_id, now = asked.row, context.now()
     if row_id < 1:
-        raise Declined("Give a row number; `talaria skills log` lists the rows.")
+        raise Declined(texts.NO_CHANGE(number=row_id))
     # Manual changes are recorded even if the undo is refused.
     await _do(context, lambda c: context.skills.record_manual_changes(c, now, _FOUND))
     folder = context.skills.catalog.folder
@@ -317,10 +317,10 @@ async def test(context: OperationContext, asked: EvaluateSkill) -> SkillTest:
         )
         chosen = str(cause or f"asked-{now}")
         if cause is None and not ask_for_test(connection, name, chosen, now):
-            raise Declined("Nobody can pay for the test: there is no owner yet.")
+            raise Declined(texts.NOBODY_PAYS())
         found = skill_tests.find(connection, skill_id=row.id, text_row=text_row or 0, cause=chosen)
         if found is None:
-            raise Declined(f"The skill {name} has changed; test it again.")
+            raise Declined(texts.CHANGED_SINCE_TEST(name=name))
         record = load_record(found[2])
         return SkillTest(
             name=record.name,
@@ -383,7 +383,7 @@ async def _find_own(context: OperationContext, name: str) -> None:
     found = await _read_files(context.skills.catalog.list_all)
     one = next((one for one in found if one.name == name), None)
     if one is None:
-        raise Declined(f"There is no skill {name}; `talaria skills list` shows all skills.")
+        raise Declined(texts.NO_SKILL(name=name))
     if one.origin == "bundled":
         raise Declined(texts.IS_BUNDLED(name=name))
     if one.origin == "project":
@@ -405,7 +405,7 @@ async def _do(context: OperationContext, work: Callable[[Connection], T]) -> T:
     except (SkillMissing, SkillBroken, SkillConflict, FileExistsError) as error:
         raise Declined(str(error)) from error
     except OSError as error:
-        raise Declined(f"The skill can't be changed: {error.strerror or error}.") from error
+        raise Declined(texts.UNWRITABLE(reason=error.strerror or error)) from error
 
 
 def _known(connection: Connection) -> dict[str, SkillRecord]:

@@ -49,6 +49,7 @@ from gateway.operations.turn_types import (
     Verdict,
 )
 from gateway.operations.wire import typed
+from gateway.texts import turns as texts
 from gateway.texts.general import explain_ending
 from gateway.texts.skills import NOT_JUDGED
 from gateway.texts.usage import describe_charged
@@ -258,7 +259,7 @@ async def build_prompt_of_now(
     """Build the prompt that a turn would get now, with the same tools. Raises `Declined`."""
     scene = await context.database.read(read_prompt_context, record)
     if scene is None or context.prompt_cache is None:
-        raise Declined(f"Without settings, the current prompt of turn {record.turn.id} is unknown.")
+        raise Declined(texts.NO_PROMPT_NOW())
     # Without a session, the cache builds the prompt from the current state.
     return (await context.prompt_cache.find_or_build(scene, None, prompt.tools)).prompt
 
@@ -295,7 +296,7 @@ def _name_verdict(verdict: Outcome | None) -> Verdict:
 
 
 def _refuse_unknown(number: TurnId) -> Declined:
-    return Declined(f"There is no turn {number}; `talaria turns` lists the newest.")
+    return Declined(texts.UNKNOWN(number=number))
 
 
 async def _read(context: OperationContext, number: TurnId) -> "TurnRecord":
@@ -303,7 +304,7 @@ async def _read(context: OperationContext, number: TurnId) -> "TurnRecord":
     if record is None:
         raise _refuse_unknown(number)
     if record.is_by_job:
-        raise Declined(f"Turn {number} used no model: a job sent its message.")
+        raise Declined(texts.NO_MODEL())
     return record
 
 
@@ -312,7 +313,7 @@ async def _read_with_prompt(
 ) -> "tuple[TurnRecord, FrozenPrompt]":
     record = await _read(context, number)
     if record.prompt is None:
-        raise Declined(f"The prompt of turn {number} was deleted or altered.")
+        raise Declined(texts.NO_PROMPT())
     return record, record.prompt
 
 

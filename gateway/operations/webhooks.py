@@ -15,7 +15,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.webhooks import deliveries, webhooks
 from agent_core.state.webhooks.deliveries import Delivery
 from agent_core.state.webhooks.webhooks import EVENT_KINDS, NewWebhook, Webhook, WebhookEventKind
-from gateway.errors import Declined, Mistaken, suggest
+from gateway.errors import Declined, Mistaken
 from gateway.operations.contract import (
     Operation,
     OperationContext,
@@ -357,7 +357,7 @@ def _read_kinds(wanted: Sequence[str]) -> list[WebhookEventKind]:
     """Return the kinds of events that a request wants; no kinds means all. Raises `Mistaken`."""
     for one in wanted:
         if one not in EVENT_KINDS:
-            raise Mistaken(f"There are no events {one}; {suggest(one, EVENT_KINDS)}")
+            raise Mistaken(texts.NO_EVENTS(name=one, names=", ".join(EVENT_KINDS)))
     return [one for one in EVENT_KINDS if one in (wanted or EVENT_KINDS)]
 
 

@@ -26,6 +26,11 @@ LET_IN_ALREADY = Text("{name} can talk to me already.")
 WAITS_NO_MORE = Text(
     "{name} isn't waiting any more. If they write to me again, you can let them in."
 )
+NO_CODE = Text("The code is missing.")
+NO_PERSON = Text("There is no person {name}; `talaria people list` shows names and folders.")
+SEVERAL_PEOPLE = Text("Several people are called {name}; name one by the folder: {names}.")
+NAME_WRONG = Text("A name has 1 to {most} printable characters.")
+LIMIT_WRONG = Text("The limit must be a number from 1 to {most}.")
 OWNER_ONLY = Text("Only an owner can do that.")
 APPROVED = Text("{name} can now talk to me.")
 CLAIM_IN_GROUP = Text(

@@ -18,7 +18,7 @@ from agent_core.schedule.job_editor import (
     name_failures,
     next_slot_of,
 )
-from agent_core.schedule.triggers import Once, is_event, load_timing
+from agent_core.schedule.triggers import NeverOccurs, Once, is_event, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
@@ -164,9 +164,7 @@ _INVALID: dict[InvalidJobFault, Text] = {
         "The reminder was changed again after that, so it stays as it is. /reminders shows how"
         " to undo its last change."
     ),
-    "other": Text(
-        "I can't change that reminder like this, so it stays as it was. Details: “{fault}.”"
-    ),
+    "other": Text("The reminder can't be like that, so nothing has changed. Details: “{fault}.”"),
 }
 _STATE_PAUSED = Text("Paused.")
 _STATES_PAUSED = {
@@ -208,6 +206,14 @@ NEW_TIME_HINT = Text("Like “tomorrow at 9”, or only “10:30” if the day s
 EXACTLY = Text("Set it exactly: days, dates, intervals, Cron")
 DELETED_JOBS = Text("Deleted")
 RESTORE = Text("Bring it back")
+NO_JOB = Text("There is no job {number}.")
+NO_KIND = Text("Give a prompt, a message or a script.")
+NO_COMMAND = Text("The command is missing.")
+TWO_TIMES = Text("Give only one of “when” and “{name}”.")
+NAME_CHANGE = Text("Say what to change.")
+KIND_STAYS = Text("The kind of job {number} can't change. Add another job instead.")
+SYSTEM_NOT_DELETED = Text("Job {number} is a system job: it can be paused, but not deleted.")
+SYSTEM_NOT_CHANGED = Text("Job {number} is a system job: it can be paused, but not changed.")
 RUNS_ALREADY = Text("Job {number} is running already.")
 NOT_CHANGED: Mapping[str, Text] = {
     "over": Text("Job {number} is over and can't be changed."),
@@ -478,9 +484,11 @@ def describe_address(job: Job, address: str) -> str:
     return _ADDRESS(job=name_job(job), address=address)
 
 
-def describe_invalid(error: InvalidJob) -> str:
-    """Say why a job was not changed."""
-    return _INVALID[error.fault](fault=f"{error}")
+def describe_invalid(error: Exception) -> str:
+    """Say why a job was neither made nor changed; no error but `NeverOccurs` is for people."""
+    if isinstance(error, NeverOccurs) or isinstance(error.__cause__, NeverOccurs):
+        return str(error)
+    return _INVALID[error.fault if isinstance(error, InvalidJob) else "other"](fault=f"{error}")
 
 
 def _describe_state(job: Job, clock: ReaderClock) -> str:

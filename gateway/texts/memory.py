@@ -34,6 +34,12 @@ NUMBER_UNKNOWN = Text(
 CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )
+CHANGED_SOUL = Text("Change {number} is of SOUL.md, which is edited by hand or by a proposal.")
+CHANGED_SKILL = Text("Change {number} is of a skill; use `talaria skills undo {number}`.")
+OF_MERGED_PERSON = Text("Change {number} belongs to a person who was merged with another one.")
+FILE_UNREADABLE = Text(
+    "A memory file of {name} can't be read ({reason}), so their memory was not changed."
+)
 NAME_UNKNOWN = Text(
     "There's no note called “{name}” in the archive. /memory archive lists the notes there."
 )

@@ -104,6 +104,7 @@ ERASE_UNFINISHED = Text(
 )
 GONE_ALREADY = Text("There's nobody by that name any more.")
 
+FOLDER_STAYS = Text("A folder with the data can't be deleted. Details: “{reason}.”")
 YOUR_DATA = Text("Your data")
 GET_COPY = Text("Get a copy")
 ABOUT_COPY = Text("An archive with everything I have about you. Packing it may take a while.")

@@ -75,6 +75,7 @@ ALREADY: Mapping[WebhookState, Text] = {
     "paused": Text("The webhook “{name}” is paused already."),
     "dead": Text("The webhook “{name}” has ended already."),
 }
+NO_EVENTS = Text("There are no events {name}. These exist: {names}.")
 NO_DELIVERY = Text("There is no delivery {number} of this webhook.")
 WRONG_NAME = Text(
     "The name of a webhook has at most 32 letters, digits, spaces, dots, dashes and underscores."

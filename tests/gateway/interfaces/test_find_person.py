@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from agent_core.localization import use_language
 from agent_core.state.people import people
 from gateway.errors import Mistaken
 from gateway.operations.contract import find_person
@@ -39,3 +40,10 @@ def test_a_name_or_folder_finds_one_person_or_says_why_not(name: str, folder: st
     several = "Several people are called Bob Lee; name one by the folder: bob-lee, bob-lee-2."
     missing = f"There is no person {name}; `talaria people list` shows names and folders."
     assert str(refused.value) == (several if name == "Bob Lee" else missing)
+
+
+def test_the_refusal_is_in_the_language_of_its_reader() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create_schema(connection)
+        with use_language("de"), pytest.raises(Mistaken, match="Es gibt niemanden namens bob"):
+            find_person(connection, "bob")

@@ -177,10 +177,7 @@ async def test_turns_are_shown_on_the_command_line(home: Path) -> None:
     assert "1. memory: " in shown.out
     assert "Model calls: 2. Tokens: " in shown.out
     missing = talaria(home, "turns", "show", "99")
-    assert (missing.code, missing.err) == (
-        1,
-        "There is no turn 99; `talaria turns` lists the newest.\n",
-    )
+    assert (missing.code, missing.err) == (1, "There is no turn with the number 99.\n")
     assert talaria(home, "turns", "undelivered").out == "Every message was delivered.\n"
     people_reported = talaria(home, "people", "list").out
     assert "(owner): console:local" in people_reported

@@ -130,6 +130,21 @@ async def test_a_refused_change_says_why_keeps_the_fields_and_loses_nothing(home
         await await_each(rows, check)
 
 
+async def test_a_refusal_is_in_the_language_of_its_reader(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        await send(session, "/settings", {"language": "de", "shown": "language"})
+        number = await make_job(running, cron="0 9 * * *")
+        change = f"/jobs/{number}/change"
+        for path, form, words in (
+            (change, {"when": "cron", "cron": "0 9 31 2 *"}, "Den 31. Februar gibt es nie."),
+            (change, {"when": "at", "at": "2026-01-01T08:00"}, "Wähle eine spätere."),
+            (change, {"when": "on", "on": "after 99"}, "So geht die Erinnerung nicht"),
+            (change, {"title": "Water the plants", "text": ""}, "Der Text fehlt."),
+        ):
+            status, text = await send(session, path, form)
+            assert (status >= 400, words in html.unescape(text)) == (True, True), (path, text)
+
+
 async def test_the_way_back_outlives_the_gateway_and_can_be_undone(home: Path) -> None:
     async with at_noon(home) as (running, chat):
         number = await make_job(running, cron="0 9 * * *")

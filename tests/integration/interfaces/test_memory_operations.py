@@ -220,8 +220,8 @@ async def test_a_failed_restore_is_named_and_blocks_no_other(home: Path) -> None
 
 async def test_an_invalid_request_is_declined_with_a_sentence(home: Path) -> None:
     rows: list[tuple[str, dict[str, Any], str]] = [
-        ("memory.undo", {"row": 4711}, "There is no change 4711; `talaria memory log`"),
-        ("memory.undo", {"row": 0}, "Give a row number"),
+        ("memory.undo", {"row": 4711}, "There's no change with the number 4711."),
+        ("memory.undo", {"row": 0}, "There's no change with the number 0."),
         ("memory.undo", {}, "Give a row number"),
         ("memory.undo", {"row": "1; DROP TABLE ledger"}, "Give a row number"),
         ("memory.log", {"limit": 0}, "from 1 to"),

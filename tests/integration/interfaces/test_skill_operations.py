@@ -161,7 +161,7 @@ async def test_a_hand_edit_is_undone_and_so_is_the_undo(home: Path, how: str) ->
         assert "has changed since row" in said
         assert (place / SKILL_FILE).read_text() == third
         assert (await at.log())[0]["after"] == third
-        assert "There never was a skill none" in await refused(at.ask("log", "none", limit=5))
+        assert "There's no skill “none”." in await refused(at.ask("log", "none", limit=5))
         assert "does not belong to a skill" in await refused(at.ask("undo", row=10_000))
 
 
@@ -212,7 +212,7 @@ async def test_used_pinned_and_bundled_skills_are_not_archived(home: Path, how: 
         await at.ask("archive", "neat")
         for verb in ("archive", "pin"):
             assert "comes with Talaria" in await refused(at.ask(verb, "digest"))
-            assert "There is no skill neat;" in await refused(at.ask(verb, "neat"))
+            assert "There's no skill “neat”." in await refused(at.ask(verb, "neat"))
 
 
 @HOW

@@ -70,7 +70,7 @@ async def test_a_turn_shows_and_verifies_its_requests(talked: Path, how: str) ->
         assert "the key is with Ada" in first["messages"][0]["parts"][-1]["text"]
         assert second["same"] == 1
         assert [message["role"] for message in second["messages"]] == ["assistant", "tool"]
-        with pytest.raises(Declined, match="There is no turn 99"):
+        with pytest.raises(Declined, match="There is no turn with the number 99"):
             await ask("turns.requests", id=99)
         with pytest.raises(Declined, match="Give the number of a turn"):
             await ask("turns.replay", id="1")
@@ -126,7 +126,7 @@ async def test_manual_changes_are_reported(tmp_path_factory: pytest.TempPathFact
     assert "no fingerprint was recorded" in talaria(home, "turns", "show", "2", "--prompt").out
     await write(home, "UPDATE prompts SET system = 'gone'")
     gone = talaria(home, "turns", "replay", "1")
-    assert (gone.code, gone.err) == (1, "The prompt of turn 1 was deleted or altered.\n")
+    assert (gone.code, gone.err) == (1, "The prompt of that turn was deleted or altered.\n")
     shown = talaria(home, "turns", "show", "1", "--prompt").out
     assert "(deleted or altered since)" in shown
     assert shown.count("the prompt was deleted or altered since") == 2
@@ -145,7 +145,7 @@ async def test_a_jobs_own_message_is_no_model_call_and_is_complete(
     async with user_prompts(tmp_path, "beside") as ask:
         for operation in ("turns.requests", "turns.replay", "turns.compare"):
             assert (await ask(operation, id=1))["calls"]
-            with pytest.raises(Declined, match="Turn 2 used no model: a job sent"):
+            with pytest.raises(Declined, match="That turn used no model: a job sent"):
                 await ask(operation, id=2)
 
 

@@ -404,7 +404,7 @@ async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> Non
 async def test_an_impossible_change_is_one_sentence(tmp_path: Path) -> None:
     rows: list[tuple[dict[str, object], str]] = [
         ({}, "Say what to change"),
-        ({"kind": "message", "text": "x"}, "The kind of job 1 is prompt and can't change."),
+        ({"kind": "message", "text": "x"}, "The kind of job 1 can't change."),
         ({"kind": "prompt", "text": " "}, "text is missing"),
         ({"id": 9, "title": "x"}, "There is no job 9"),
         ({"model": "gpt-9"}, "there is no model gpt-9 here"),

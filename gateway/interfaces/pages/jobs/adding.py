@@ -8,7 +8,6 @@ from typing import Any
 from starlette.responses import Response
 
 from agent_core.ids import JobId
-from agent_core.schedule.job_editor import InvalidJob
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs as stored
 from gateway.errors import Declined, Mistaken
@@ -47,7 +46,7 @@ async def _preview(look: Look, form: Mapping[str, str]) -> dict[str, Any]:
             wish = _make_wish(look, {**form, "text": "…"})
             plan = await operations.plan(look.context, wish, clock=look.viewer.clock)
         except (Declined, Mistaken) as error:
-            faults = {"when": _explain(error)}
+            faults = {"when": str(error)}
     return _describe(look, form, faults, plan)
 
 
@@ -67,7 +66,7 @@ async def add(look: Look) -> Response:
             given = {"undo_at": await find_undo(look, undo), "held": made.id if is_held else None}
             return look.redirect("/jobs", note=" ".join([note, *sentences]), **given)
     except (Declined, Mistaken) as error:
-        faults = {"when": _explain(error)}
+        faults = {"when": str(error)}
     fields = _describe(look, form, faults)
     return look.reject("new_job.html", **fields)
 
@@ -121,9 +120,3 @@ def _describe(
         "f": texts,
         "j": jobs_texts,
     }
-
-
-def _explain(error: Declined | Mistaken) -> str:
-    """Explain why there is no such reminder, in the words of the chat."""
-    cause = error.__cause__
-    return jobs_texts.describe_invalid(cause) if isinstance(cause, InvalidJob) else str(error)

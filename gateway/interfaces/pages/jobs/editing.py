@@ -8,7 +8,6 @@ from typing import Any, get_args
 from starlette.responses import Response
 
 from agent_core.schedule.descriptions import describe_timing
-from agent_core.schedule.job_editor import InvalidJob
 from agent_core.schedule.job_fields import DECLARATIONS
 from agent_core.schedule.triggers import load_timing, write_arguments
 from agent_core.schedule.wall_clock import find_zone
@@ -62,7 +61,7 @@ async def change(look: Look) -> Response:
         if asked:
             await operations.change(look.context, ChangeJob(id=former.id, **asked))
     except (Declined, Mistaken) as error:
-        return await _refuse(look, form | {"refused": _explain(error)})
+        return await _refuse(look, form | {"refused": str(error)})
     address = f"/jobs/{former.id}"
     return (
         look.redirect(address, changed="yes")
@@ -79,7 +78,7 @@ async def put_back(look: Look) -> Response:
     try:
         await operations.do_verb(look.context, ActOnJob(id=job.id, version=version), verb="undo")
     except (Declined, Mistaken) as error:
-        return await _refuse(look, {"refused": _explain(error)})
+        return await _refuse(look, {"refused": str(error)})
     return look.redirect(f"/jobs/{job.id}", changed="yes")
 
 
@@ -202,11 +201,3 @@ def _read_value(name: str, text: str) -> object:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise Mistaken(texts.NO_MINUTES())
     return int(text)
-
-
-def _explain(error: Declined | Mistaken) -> str:
-    """Explain why a job was not changed, in the same words as the chat."""
-    cause = error.__cause__
-    if isinstance(cause, InvalidJob):
-        return texts.describe_invalid(cause)
-    return texts.describe_invalid(InvalidJob(str(error))) if cause else str(error)
