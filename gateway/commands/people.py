@@ -22,7 +22,7 @@ from gateway.commands.numbers import read_number
 from gateway.commands.registry import Call, Handler, Outcome, Reply
 from gateway.commands.settings import note_settings, offer_move
 from gateway.operations import reading
-from gateway.operations.accounts import list_own
+from gateway.operations.accounts import describe_own, list_own
 from gateway.operations.people import admit, clean_name, describe_invitation, make_code
 from gateway.operations.settings import list_settings
 from gateway.outbound.command_buttons import offer_command
@@ -130,12 +130,11 @@ class PeopleCommands:
         if call.argument.casefold() == _KEEP:
             return Reply(effect=keep)
 
-        def look(connection: Connection) -> tuple[list[Account], int]:
-            accounts = list_own(connection, call.person)
-            return accounts, merging.count_left(connection, call.person)
+        def look(connection: Connection) -> str:
+            left = merging.count_left(connection, call.person)
+            return self._describe(connection, call, call.person, left)
 
-        accounts, left = await self.database.read(look)
-        return Reply(text=self._describe(call, accounts, left))
+        return Reply(text=await self.database.read(look))
 
     async def _unlink(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
@@ -148,7 +147,7 @@ class PeopleCommands:
             if len(found) != 1:
                 why = people_texts.UNLINK_SEVERAL() if found else people_texts.UNLINK_UNKNOWN()
                 how = why if call.argument else people_texts.UNLINK_USAGE()
-                return f"{how}\n{self._describe(call, accounts)}", []
+                return f"{how}\n{self._describe(connection, call, person)}", []
             leaving = UnlinkRequest(
                 account=found[0], is_admitted=self.identity.is_admitted(found[0])
             )
@@ -171,15 +170,11 @@ class PeopleCommands:
         said = NewOutboxMessage(chat=call.chat, body=str(error), person_id=person.id)
         return "", [outbox.enqueue(connection, said, now=call.now), *again]
 
-    def _describe(self, call: Call, accounts: list[Account], left: int = 0) -> str:
+    def _describe(self, connection: Connection, call: Call, person: Person, left: int = 0) -> str:
+        here = (call.platform, call.message.sender.user_id)
         lines = [
-            people_texts.AccountLine(
-                account=account,
-                is_here=(account.platform, account.user_id)
-                == (call.platform, call.message.sender.user_id),
-                is_admitted=self.identity.is_admitted(account),
-            )
-            for account in accounts
+            people_texts.AccountLine(account=one, is_here=(one.platform, one.user_id) == here)
+            for one in describe_own(connection, person, self.identity.is_admitted)
         ]
         return people_texts.list_accounts(lines, clock=call.clock, left=left)
 

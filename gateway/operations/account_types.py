@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+How = Literal["list", "code", "invitation", "claim", "local", "link"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListAccounts:
@@ -15,6 +17,7 @@ class ListAccounts:
 class ListedAccount:
     """An account of a person; `how` says what lets it talk: `link` if only the others may.
 
+    `code` is an owner's yes to who waited, and `claim` the code that makes an owner.
     `since` and `linked_at` are in milliseconds UTC; `linked_at` is None if that is not known.
     """
 
@@ -22,7 +25,7 @@ class ListedAccount:
     platform: str
     user_id: str
     name: str
-    how: Literal["list", "code", "local", "link"]
+    how: How
     since: int
     is_linked: bool
     linked_at: int | None

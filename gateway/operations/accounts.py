@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from agent_core.state.engine.database import Connection
-from agent_core.state.people import account_links, people
+from agent_core.state.people import account_links, audit, people
 from agent_core.state.people.people import Account, Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.errors import Mistaken
 from gateway.operations.account_types import (
     AccountList,
+    How,
     ListAccounts,
     ListedAccount,
     UnlinkAccount,
@@ -17,6 +18,8 @@ from gateway.operations.contract import Operation, OperationContext, find_person
 from gateway.operations.wire import typed
 from gateway.people.merging import UnlinkRequest
 from gateway.texts.people import UNLINK_UNKNOWN, Unlinked
+
+_ENTRANCES: Mapping[audit.Entrance, How] = {"people.join": "invitation", "claim": "claim"}
 
 
 async def list_accounts(context: OperationContext, asked: ListAccounts) -> AccountList:
@@ -34,13 +37,21 @@ def describe_own(
 ) -> tuple[ListedAccount, ...]:
     """Return the accounts of a person as an answer, linked ones last."""
     joined = account_links.list_joined(connection, person_id=person.id)
+    entrances = audit.list_entrances(connection, person_id=person.id)
+
+    def tell(one: Account) -> How:
+        if not is_admitted(one):
+            return "link"
+        entrance = entrances.get((one.platform, one.user_id))
+        return _ENTRANCES[entrance] if entrance and one.admitted_by == "code" else one.admitted_by
+
     return tuple(
         ListedAccount(
             number=one.id,
             platform=one.platform,
             user_id=one.user_id,
             name=one.display_name,
-            how=one.admitted_by if is_admitted(one) else "link",
+            how=tell(one),
             since=one.created_at,
             is_linked=one.came_from is not None,
             linked_at=joined.get((one.platform, one.user_id)),

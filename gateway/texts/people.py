@@ -11,7 +11,7 @@ from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
 
 if TYPE_CHECKING:
-    from agent_core.state.people.people import Account
+    from gateway.operations.account_types import ListedAccount
 
 LINK_IN_GROUP = Text(
     "I only link accounts in direct messages, because others can read this chat. I've"
@@ -156,6 +156,8 @@ _ACCOUNT = Text("{name} on {platform} (id {user_id})")
 _LINES: dict[str, Text] = {
     "list": Text("{number}. {account}, since {date}, on the list of allowed accounts"),
     "code": Text("{number}. {account}, since {date}, approved by code"),
+    "invitation": Text("{number}. {account}, since {date}, by invitation"),
+    "claim": Text("{number}. {account}, since {date}, with the code for the owner"),
     "local": Text("{number}. {account}, since {date}, on this computer"),
     "link": Text("{number}. {account}, since {date}, linked to your other accounts"),
 }
@@ -216,6 +218,8 @@ DIRECT_NOT_ASKED = Text("no: nobody has agreed to that")
 _ADMITTED = {
     "list": Text("on the list of allowed accounts, since {date}"),
     "code": Text("approved by code: {date}"),
+    "invitation": Text("by invitation, since {date}"),
+    "claim": Text("with the code for the owner, since {date}"),
     "local": Text("on this computer, since {date}"),
     "link": Text("linked to the other accounts, since {date}"),
 }
@@ -342,11 +346,10 @@ def ask_to_keep(account: str, entries: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLine:
-    """A line of /accounts; `is_admitted` is false for one that may talk only while linked."""
+    """A line of /accounts."""
 
-    account: "Account"
+    account: "ListedAccount"
     is_here: bool
-    is_admitted: bool
 
 
 def list_accounts(lines: Sequence[AccountLine], *, clock: ReaderClock, left: int = 0) -> str:
@@ -354,10 +357,10 @@ def list_accounts(lines: Sequence[AccountLine], *, clock: ReaderClock, left: int
     shown = []
     for number, line in enumerate(lines, 1):
         account = line.account
-        text = _LINES[account.admitted_by if line.is_admitted else "link"](
+        text = _LINES[account.how](
             number=number,
-            account=name_account(account.platform, account.user_id, account.display_name),
-            date=clock.show_day(account.created_at),
+            account=name_account(account.platform, account.user_id, account.name),
+            date=clock.show_day(account.since),
         )
         shown.append(_LINE_HERE(line=text) if line.is_here else text)
     if left:

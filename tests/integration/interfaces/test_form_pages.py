@@ -146,7 +146,10 @@ async def test_an_invitation_lets_in_one_account_and_no_other(setup: Setup) -> N
         assert code[1] not in text, "it is shown once"
         assert "for Ben" in text
         assert "Hi Ben!" in await says(setup, f"/join {code[1]}", "4711077")
-        assert "for Ben" not in await read(session, "/people")
+        text = await read(session, "/people")
+        assert "for Ben" not in text
+        assert '<span class="soft">by invitation, since ' in text
+    assert ", by invitation (this one)" in await says(setup, "/accounts", "4711077")
     assert "Hi" not in await says(setup, f"/join {code[1]}", "4711078")
     assert await says(setup, "/join WXYZ-WXYZ", "4711077") == general.IN_ALREADY()
     ben = next(one for one in await list_people(setup) if one.name == "Ben")

@@ -273,6 +273,27 @@ async def test_whoever_came_in_another_way_waits_no_longer(tmp_path: Path, way: 
         assert answer == (by_another if way == "join" else general.IN_ALREADY())
 
 
+async def test_each_account_is_listed_with_the_way_it_came_in_also_when_linked(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as harness:
+        home, work = two(harness)
+        guest = ChatAccount(harness, "3", "Ana as a guest")
+        listed = await home.says("/accounts")
+        assert "on the list of allowed accounts (this one)" in listed
+        await home.says(f"/claim {harness.gateway.claim_code}")
+        assert "with the code for the owner (this one)" in await home.says("/accounts")
+        await work.says(f"/join {code_in(await home.says('/invite Ana'))}")
+        assert "by invitation (this one)" in await work.says("/accounts")
+        await home.says(f"/approve {code_in(await guest.says('hello'))}")
+        assert "approved by code (this one)" in await guest.says("/accounts")
+        await home.joins(work)
+        await home.joins(guest)
+        ways = [line.rpartition(", ")[2] for line in (await home.says("/accounts")).splitlines()]
+        owner = "with the code for the owner (this one)"
+        assert ways == [owner, "by invitation", "approved by code"]
+
+
 async def test_linking_waits_for_a_running_turn(tmp_path: Path) -> None:
     gate = Gate()
     async with running(tmp_path, FakeModel([gate.hold, *say("Done.")])) as harness:
