@@ -78,7 +78,8 @@ class ReaderClock:
 
 _ALL_DAYS = Text("With seven days off, you would never get anything. Leave one out.")
 _BAD_DAYS = Text(
-    '"{value}" isn\'t a list of days. Write "sat,sun" or "weekend". Without days off, write "off".'
+    '"{value}" isn\'t a list of days. Write "sat,sun" or "weekend". If you have no days off,'
+    ' write "off".'
 )
 NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WHOLE = (

@@ -216,18 +216,18 @@ SYSTEM_NOT_DELETED = Text("Job {number} is a system job: it can be paused, but n
 SYSTEM_NOT_CHANGED = Text("Job {number} is a system job: it can be paused, but not changed.")
 RUNS_ALREADY = Text("Job {number} is running already.")
 NOT_CHANGED: Mapping[str, Text] = {
-    "over": Text("Job {number} is over and can't be changed."),
+    "over": Text("Job {number} has ended and can't be changed."),
     "dropped": Text("Job {number} is deleted and can't be changed."),
 }
 """Why a job of a state can't be changed."""
 NOT_RESTORED: Mapping[str, Text] = {
     "active": Text("Job {number} is active and can't be restored."),
     "paused": Text("Job {number} is paused and can't be restored."),
-    "over": Text("Job {number} is over and can't be restored."),
+    "over": Text("Job {number} has ended and can't be restored."),
 }
 """Why a job of a state can't be restored."""
 NO_TEXT = Text("The text is missing.")
-NO_UNDO_OF_RUN = Text("You can undo each change. What a reminder has sent or done stays.")
+NO_UNDO_OF_RUN = Text("You can undo each change, but not what a reminder has already sent or done.")
 CHANGE = Text("Change")
 CHANGED = Text("The reminder has been changed.")
 NO_CHANGE = Text("You changed nothing, so the reminder stays as it is.")

@@ -159,7 +159,7 @@ _DOUBTS = {
     "voice": Text("I wrote it as if I were you, so please check it."),
     "replace": Text("It changes what I knew before."),
     "undone": Text("You removed a note like this before."),
-    "again": Text("You dismissed a note like this before, and have said it again since."),
+    "again": Text("You dismissed a note like this before, but have said the same again since."),
     "unsure": Text("I'm not sure whether you meant it to last."),
     "unjudged": Text("I couldn't check it against your words just now."),
     "gone": Text("The note that this should replace is gone, so I'd add this as a new one."),

@@ -158,8 +158,10 @@ SAVE_SETTING = Text("Save: {name}")
 SETTING_WAS = Text("{name}, before: {value}.")
 NOT_SET = Text("not set")
 JOBS_STAY = Plural(
-    "{n:,} reminder keeps the time zone {zone}. To give it your new time zone, ask in the chat.",
-    "{n:,} reminders keep the time zone {zone}. To give them your new time zone, ask in the chat.",
+    "{n:,} reminder keeps the time zone {zone}. To move it to your new time zone, tell me so"
+    " in the chat.",
+    "{n:,} reminders keep the time zone {zone}. To move them to your new time zone, tell me"
+    " so in the chat.",
 )
 TIME_ZONE = Text("Time zone")
 LANGUAGE = Text("Language")

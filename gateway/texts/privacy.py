@@ -35,14 +35,14 @@ DISAPPEARING = Text(
 )
 
 FORGET_USAGE = Text(
-    "Add the words: /forget lisbon finds every note, reminder and message with a word that"
-    ' starts with “lisbon”. Use quotes for an exact phrase: /forget "the old flat". With a'
-    " star, I also look inside words: /forget *bon."
+    "Write the words after the command. For example, /forget lisbon finds every note, reminder"
+    " and message with a word that starts with “lisbon”. Use quotes for an exact phrase:"
+    ' /forget "the old flat". With a star, I also look inside words: /forget *bon.'
 )
 FORGET_USAGE_HERE = Text(
-    "Add the words: here, /forget lisbon finds notes that I saved for this group because"
-    " you asked me to. For your messages and your own notes, send me /forget in a direct"
-    " message."
+    "Write the words after the command. Here, /forget lisbon finds notes with that word that I"
+    " saved for this group because you asked me to. For your messages and your own notes, send me"
+    " /forget in a direct message."
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_NOTHING_HERE = Text(

@@ -118,8 +118,8 @@ _MODE = Text("In {name}: {command}")
 NAME_SET = Text("From now on, I'll call this group {name}.")
 NAME_TAKEN_BACK = Text("From now on, I use no name for this group.")
 _MEMORY_LIST_USAGE = Text(
-    "Press a note to see where it comes from or to delete it. With its number: /why {number},"
-    " /memory forget {number}, /share {number}."
+    "Press a note to see where it comes from or to delete it. You can also send its number:"
+    " /why {number}, /memory forget {number}, /share {number}."
 )
 WHY, DELETE, ALL_NOTES = Text("Why?"), Text("Delete"), Text("All notes")
 WHICH_TO_FORGET = Text("Several notes fit. Press the one to delete.")

@@ -98,7 +98,9 @@ UNWRITABLE = Text("The skill can't be changed: {reason}.")
 CHANGED_MEANWHILE = Text("The skill “{name}” has changed meanwhile; look at it again.")
 IS_BUNDLED = Text("The skill “{name}” comes with Talaria and can't be changed.")
 IS_OF_PROJECT = Text("The skill “{name}” belongs to the working folder; change it there.")
-WRITTEN_LATER = Text("The change is recorded, but can't be written yet; Talaria tries again.")
+WRITTEN_LATER = Text(
+    "The change is noted, but can't be saved in the file yet. Talaria tries again."
+)
 BROKEN = Text(
     "I can't read the skills now. An owner can find the reason with `talaria skills check`."
 )

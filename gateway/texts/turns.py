@@ -69,8 +69,8 @@ VERDICTS: Mapping[str, Text] = {
     ),
 }
 RESUMED = Text(
-    "A crash interrupted this request. The comparison doesn't repeat the crash, so a difference may"
-    " come from it."
+    "A crash interrupted this request. The comparison runs without that crash, so the crash"
+    " may be the reason for a difference."
 )
 MEMORY_OF_NOW = Text("With what I remember now")
 SAME_PROMPT = Text("Today, the model would read the same.")

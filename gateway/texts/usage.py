@@ -55,7 +55,8 @@ _SESSIONS = Text("**Your conversations here**\n{lines}")
 _SESSIONS_RETURN = Text("/resume {number} returns to number {number}.")
 _SESSIONS_NONE = Text("You have no conversation here yet. Write me something to start one.")
 _SESSIONS_MORE = Plural(
-    "/sessions all shows {n} older conversation.", "/sessions all shows {n} older conversations."
+    "{n} older conversation isn't shown here. To see it, send /sessions all.",
+    "{n} older conversations aren't shown here. To see them, send /sessions all.",
 )
 _SESSION = Text("- {number}: {title} ({messages}, {moment})")
 _SESSION_OPEN = Text("- {number}: {title} ({messages}, {moment}; this one)")
