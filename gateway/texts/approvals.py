@@ -15,10 +15,10 @@ from gateway.texts.people import quote_name, quote_words
 
 ACCEPT, DISMISS = Text("Accept"), Text("Dismiss")
 ACCEPTED = Text("Accepted.")
-DISMISSED = Text("Dismissed. Nothing has changed. /learned dismissed lists it.")
+DISMISSED = Text("Dismissed. Nothing has changed. To see it again, send /learned dismissed.")
 BRING_BACK = Text("Bring back")
 OUTDATED = Text(
-    "I couldn't make this change, because what it should change is different now. Ask me again."
+    "I couldn't make this change, because things have changed since I suggested it. Ask me again."
 )
 CHANGED_SINCE = Text("This note has changed since you opened this page. Look at it again.")
 _OUTDATED_SHOWN = Text("This is what you accepted:\n\n{change}")
@@ -63,8 +63,8 @@ _EXACT_SHAPE = Text(
     " differs, I ask again."
 )
 _OFFLINE = Text(
-    "With “{always}”, this can't reach the network once I've read something from"
-    " others. Files and outputs of commands count, too."
+    "If you choose “{always}”, this runs without network access after I've read something"
+    " from others. Files and outputs of commands count, too."
 )
 _PLACES = {
     "workspace": Text("in the workspace"),

@@ -131,8 +131,9 @@ HINT_NAME = Text("One word, such as shopping.")
 DROPPED = Text("I've deleted the block “{label}”.")
 _BEFORE, _NOW = Text("before"), Text("now")
 _SOUL_CHANGED = Text(
-    "Someone changed my character in the file SOUL.md. New conversations use the new text. If"
-    " you didn't want this, put the old text back: `talaria memory log` shows both (row {row})."
+    "Someone changed my character in the file SOUL.md. New conversations use the new text."
+    " `talaria memory log` shows the old and the new text (row {row}). If you didn't want"
+    " this, put the old one back."
 )
 _LONGEST_DIFF = 2500
 _SHORT, _LONG = 80, 300

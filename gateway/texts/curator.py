@@ -102,7 +102,7 @@ _MERGED = Text(
     " restore brings them back."
 )
 _RESTORED = Text(
-    "I've put these skills back as they were in the copy that I saved as “{name}”: {names}."
+    "I've put these skills back: {names}. They are again as in the copy that I saved as “{name}”."
 )
 _REMOVED_NEWER = Text("I've archived the skills that I wrote since then: {names}.")
 _MERGE = Text("**{number}. Merge the skills {names} into “{name}”.** {reason}")
@@ -162,9 +162,9 @@ _DANGERS = {
     REACHES: Text("In more than one attempt with the skill, I tried to reach the network."),
 }
 _OFFER = Text(
-    "I wrote the skill “{name}” as a draft. I'll use it without being asked only after"
-    " a test, which takes {number} matching requests from you. To try it now, send"
-    " /skills try {name} and what to do."
+    "I wrote the skill “{name}” as a draft. Until it passes a test, I won't use it on my own."
+    " The test needs {number} matching requests from you. To try it now, send /skills try"
+    " {name} and what to do."
 )
 TRY = Text("Try it")
 _PASSED = Text(

@@ -146,7 +146,7 @@ ABOUT_MACHINE = Text(
     "Some settings can be changed only on the computer I run on, with `talaria config`."
     " They say what I may run or reach, and who may talk to me."
 )
-SAVED_SETTING = Text("The setting “{name}” is saved. It takes effect once you restart me.")
+SAVED_SETTING = Text("The setting “{name}” is saved. It takes effect after you restart me.")
 ONE_A_LINE = Text("One per line.")
 DEFAULT_IS = Text("The default is {value}.")
 NONE = Text("none")
@@ -170,7 +170,8 @@ UPLOAD = Text("Upload")
 TOO_LARGE = Text("too large")
 SIZE, CHANGED_AT = Text("Size"), Text("Changed")
 NO_WORKSPACE = Text(
-    "There are no files to show here: my tools for files are off, or work on another computer."
+    "There are no files to show here: my tools for files are switched off, or they run on"
+    " another computer."
 )
 FILE_REFUSED = Text("That can't be done with this file. Details: “{reason}”")
 

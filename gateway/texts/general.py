@@ -28,7 +28,9 @@ WAITS_NO_MORE = Text(
 )
 NO_CODE = Text("The code is missing.")
 NO_PERSON = Text("There is no person {name}; `talaria people list` shows names and folders.")
-SEVERAL_PEOPLE = Text("Several people are called {name}; name one by the folder: {names}.")
+SEVERAL_PEOPLE = Text(
+    "Several people are called {name}. Instead of the name, write one of these folders: {names}."
+)
 NAME_WRONG = Text("A name has 1 to {most} printable characters.")
 LIMIT_WRONG = Text("The limit must be a number from 1 to {most}.")
 OWNER_ONLY = Text("Only an owner can do that.")
@@ -61,7 +63,9 @@ NO_DAYS_OFF = Text("No days off")
 STOP_NOT_YOURS = Text(
     "I'm working on something for someone else. Only they or an owner can stop it."
 )
-MOVE_NOT_YOURS = Text("I'm working on something for someone else, so I'll answer where they asked.")
+MOVE_NOT_YOURS = Text(
+    "I'm working on something for someone else. The answer goes to the chat where they asked."
+)
 MOVE_NOTHING = Text("I'm not working on anything that I could continue here.")
 STOP_NOTHING = Text("Nothing is running here.")
 RETRY_NOTHING = Text("There's nothing to retry here.")
@@ -122,8 +126,8 @@ _SETTINGS_USAGE = Text(
     "To change one, just tell me, or send for example:\n"
     "- /settings time_zone Europe/Vienna: your time zone\n"
     "- /settings language de: the language I write in\n"
-    "- /settings quiet_hours 22:00-07:30: when what isn't urgent waits\n"
-    "- /settings days_off sat,sun: days on which what isn't urgent waits\n"
+    "- /settings quiet_hours 22:00-07:30: hours when I send only what is urgent\n"
+    "- /settings days_off sat,sun: days when I send only what is urgent\n"
     "- /settings reading_limit 50000: how much I read for one answer, in tokens"
 )
 HOME = Text("## Now\n\n{status}\n\n## Next reminders\n\n{digests}\n\n## Settings\n\n{settings}")
@@ -270,7 +274,10 @@ _HELP_GROUPS: Mapping[HelpGroup, Text] = {
     "data": Text("Your data"),
 }
 COMMAND_ARGUMENT = Text("What comes after the command")
-_MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
+_MORE_COMMANDS = Plural(
+    "There is {n} more command. To see it, send /help all.",
+    "There are {n} more commands. To see them, send /help all.",
+)
 
 
 def describe_stranger(code: str | None, prefixes: Mapping[str, str]) -> str:

@@ -41,8 +41,8 @@ NO_ROOM = Text(
 NO_TASK = Text("This version of Talaria has no system task named {name}.")
 _LIMIT_REACHED = Text("The reminder has used up its ${amount:,.2f} for today.")
 NO_PRICE = Text(
-    "I don't know the price of {model}, so I can't check this reminder's daily limit in dollars."
-    " Remove that limit, or choose another model for it."
+    "I don't know the price of {model}, so I can't check this reminder's daily limit in"
+    " dollars. Remove that limit, or choose another model for the reminder."
 )
 _NO_SKILL = Text("I couldn't use the skill “{name}”. Details: “{fault}.”")
 _NO_GATE = Text("I couldn't check the reminder's condition. Details: “{fault}.”")

@@ -36,7 +36,9 @@ USAGE = Text(
 )
 _HINT = Text("Choose one to change it, or just tell me.")
 NONE = Text("You have no reminders. Tell me what to do and when, and I'll make one.")
-NONE_HERE = Text("This group has no reminders. Tell me here what to remind you all of, and when.")
+NONE_HERE = Text(
+    "This group has no reminders. Tell me here what everyone should be reminded of, and when."
+)
 IN_GROUP = Text("in {name}")
 NONE_WITH = Text("There's no reminder with “{words}” here. /reminders lists them.")
 UNKNOWN = Text("There's no reminder {number} here. /reminders lists them.")
@@ -84,8 +86,8 @@ _LATEST = Text("our latest direct conversation")
 _LATEST_NOW = Text("our latest direct conversation (now on {platform})")
 _THEIR_LATEST = Text("their latest direct conversation")
 _THEIR_LATEST_NOW = Text("their latest direct conversation (now on {platform})")
-_NEW_ACCOUNT = Text("{platform} once we've talked there; until then {chat}")
-_THEIR_NEW_ACCOUNT = Text("{platform} once they've talked to me there; until then {chat}")
+_NEW_ACCOUNT = Text("{platform}, as soon as we've talked there; until then {chat}")
+_THEIR_NEW_ACCOUNT = Text("{platform}, as soon as they've talked to me there; until then {chat}")
 _GROUP = Text("{name} on {platform}")
 _THREAD = Text("{name} on {platform}, in a thread")
 _UNNAMED = Text("a group")
@@ -227,7 +229,9 @@ NOT_RESTORED: Mapping[str, Text] = {
 }
 """Why a job of a state can't be restored."""
 NO_TEXT = Text("The text is missing.")
-NO_UNDO_OF_RUN = Text("You can undo each change, but not what a reminder has already sent or done.")
+NO_UNDO_OF_RUN = Text(
+    "You can undo each change. That doesn't take back what a reminder has already sent or done."
+)
 CHANGE = Text("Change")
 CHANGED = Text("The reminder has been changed.")
 NO_CHANGE = Text("You changed nothing, so the reminder stays as it is.")

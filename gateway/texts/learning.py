@@ -16,8 +16,8 @@ _LEARNED = Text("Learned from what you said:")
 _LINE = Text("- {entry}")
 _LINE_INSTEAD = Text("- {entry} (before: {was})")
 _MOVED = Text(
-    "There is no more room in my notes about you. I've moved those that I needed least to the"
-    " archive, where I still find them:"
+    "There is no more room in my notes about you. The ones I needed least are now in the"
+    " archive, where I can still find them:"
 )
 _MERGED = Text("My notes about you were nearly full, so I merged some:")
 _LEFT_OUT = Text("What the merged notes leave out is in the archive, where I can still find it:")
@@ -59,10 +59,10 @@ NOTHING_HELD = Text("No note waits for your yes. /learned shows what I learned."
 NOTHING_DISMISSED = Text("There's no dismissed note that I could bring back.")
 _DISMISSED = Text("**Dismissed, or not answered in time**")
 _DISMISSED_LINE = Text("{number}. {entry}")
-_DISMISSED_HINT = Text("/learned restore {number} asks about note {number} again.")
+_DISMISSED_HINT = Text("/learned restore {number} makes me ask you about note {number} again.")
 RESTORE = Text("Bring back {number}")
 DISMISSED_UNKNOWN = Text(
-    "There's no dismissed note with that number. /learned dismissed lists all of them."
+    "There's no dismissed note with that number. To see all of them, send /learned dismissed."
 )
 _QUESTION = Text("Should I remember this? {doubt}\n\n{entry}\n\nYou wrote: {quote}")
 _QUESTION_REPLACE = Text(
@@ -142,8 +142,10 @@ _KEPT_ALL = Plural(
     "I'll remember these {n} notes. /memory shows them, and /undo takes back the newest.",
 )
 _KEPT_NONE = Plural(
-    "I won't remember this note, and I won't ask again. /learned dismissed lists it.",
-    "I won't remember these {n} notes, and I won't ask again. /learned dismissed lists them.",
+    "I won't remember this note, and I won't ask again. You can still see it with /learned"
+    " dismissed.",
+    "I won't remember these {n} notes, and I won't ask again. You can still see them with"
+    " /learned dismissed.",
 )
 ASKING_EACH = Text("I'll ask about each note.")
 ASKED_AGAIN = Text("I'm asking about these notes again in a newer message.")
@@ -181,8 +183,8 @@ SUMMARIES: dict[Summary, Text] = {
     "weekly": Text("Weekly summary"),
 }
 SUMMARY_SAVED: dict[Summary, Text] = {
-    "daily": Text("I'll tell you what I learn once a day, in the morning."),
-    "weekly": Text("I'll tell you what I learn once a week, on Monday morning."),
+    "daily": Text("Once a day, in the morning, I'll tell you what I've learned."),
+    "weekly": Text("Once a week, on Monday morning, I'll tell you what I've learned."),
 }
 USAGE = Text(
     "With /learned you can:\n"

@@ -23,8 +23,8 @@ WHY_USAGE = Text("Add a note's number or an archived note's name: /why 3. /memor
 UNDO_USAGE = Text(
     "/undo takes back your last change, such as a reminder, a setting, a file or a note."
     " /undo 3 undoes change 3 of what I remember. /undo NAME undoes the newest change of an"
-    " archived note, and /undo skill NAME that of a skill. /memory and /why show the"
-    " numbers."
+    " archived note. /undo skill NAME undoes the newest change of a skill. /memory and /why"
+    " show the numbers."
 )
 UNDO = Text("Undo")
 UNDO_ALL = Text("Undo all {count}")
@@ -34,17 +34,21 @@ NUMBER_UNKNOWN = Text(
 CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )
-CHANGED_SOUL = Text("Change {number} is of SOUL.md, which is edited by hand or by a proposal.")
-CHANGED_SKILL = Text("Change {number} is of a skill; use `talaria skills undo {number}`.")
+CHANGED_SOUL = Text(
+    "Change {number} was made in SOUL.md. That file is edited by hand or by a proposal."
+)
+CHANGED_SKILL = Text(
+    "Change {number} was made in a skill. `talaria skills undo {number}` takes it back."
+)
 OF_MERGED_PERSON = Text("Change {number} belongs to a person who was merged with another one.")
 FILE_UNREADABLE = Text(
     "A memory file of {name} can't be read ({reason}), so their memory was not changed."
 )
 NAME_UNKNOWN = Text(
-    "There's no note called “{name}” in the archive. /memory archive lists the notes there."
+    "There's no note called “{name}” in the archive. To see the notes there, send /memory archive."
 )
 ARCHIVE_EMPTY = Text("The archive is empty.")
-ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
+ARCHIVE_NO_HIT = Text("I found nothing in the archive. To see its notes, send /memory archive.")
 NOT_YOUR_CHANGE = Text(
     "That stays as it is: someone else asked for that change, and this group shares its"
     " memory. Only that person or an owner can undo it."
@@ -83,8 +87,8 @@ _ROOM_LIST_USAGE = Text(
 _ARCHIVE_HEAD = Plural("**Archive: {n:,} note**", "**Archive: {n:,} notes**")
 _ARCHIVE_HEAD_PART = Text("**Archive: {shown:,} of {count:,} notes**")
 _ARCHIVE_HINT = Text(
-    "/memory archive lists the newest notes, and /memory archive lisbon searches them. You can use"
-    " their names with /why, /undo and /memory forget."
+    "/memory archive lists the newest notes. To search the archive, send for example /memory"
+    " archive lisbon. You can use the notes' names with /why, /undo and /memory forget."
 )
 _ARCHIVE_USAGE = Text(
     "/why NAME shows where a note comes from, and /undo NAME undoes its newest change. "

@@ -14,8 +14,8 @@ MISSING_MEMBER = Text(
     "things. An owner can connect one."
 )
 ANSWERS_NOW = Text("The model {name} answers now.")
-FROM_NEXT_START = Text("The model {name} answers once you restart me.")
-NEXT_MEMBER = Text("A language model is connected. It answers once an owner restarts me.")
+FROM_NEXT_START = Text("The model {name} answers after you restart me.")
+NEXT_MEMBER = Text("A language model is connected. It answers after an owner restarts me.")
 WAITS = Text("A restart is still needed.")
 HOW_TO_RESTART = Text(
     "To restart me, press Ctrl-C where `talaria run` runs, and start it again. If I run as a"
@@ -53,7 +53,7 @@ SEARCH_OFF = Text("The search is switched off, so I don't look for models.")
 SWITCH_ON = Text("Change that")
 USE_NAMED = Text("Use {name}")
 ON_SERVER = Text("{name} ({title})")
-SAVED = Text("The model {name} works and is saved. It answers once you restart me.")
+SAVED = Text("The model {name} works and is saved. It answers after you restart me.")
 IN_ENVIRONMENT = Text(
     "Not saved: the environment variable {name} is set already, and its value wins. Change it where"
     " Talaria is started, such as in the service's file or compose.yaml."

@@ -41,7 +41,8 @@ _UNTIL = {
     "model_cut": Text("The model's answers break off. I'll keep trying until {time}."),
     "model_unreachable": Text("I can't reach the model. I'll keep trying until {time}."),
     "model_denied": Text(
-        "I can't use my model at the moment. The owner knows why, and I'll answer once it works."
+        "I can't use my model at the moment. The owner knows why, and I'll answer as soon as it"
+        " works."
     ),
 }
 _FAULTS = {
@@ -68,8 +69,8 @@ _SEE_MODELS = Text(
     " about each model."
 )
 _RESUMES = Text(
-    "Check the key in .env and [model] in config.toml. I'll answer the waiting messages"
-    " once it works."
+    "Check the key in .env and [model] in config.toml. I'll answer the waiting messages as"
+    " soon as it works."
 )
 
 _MOVES = Text(

@@ -56,12 +56,13 @@ SEARCH = Text("Search")
 NOTHING_FOUND = Text("Nothing was found. Try other words, or name a month.")
 
 FOUND_NEAR = Text(
-    "The words are not in these messages, but in a message just before or after each."
+    "The words are not in these messages themselves, but in other messages just before or"
+    " after them."
 )
 
 NO_TURNS = Text(
-    "No requests yet. Each message that you send me is one, and so is each reminder that"
-    " asks the model."
+    "No requests yet. Each message that you send me counts as a request, and so does each"
+    " reminder that asks the model."
 )
 OLDER = Text("Older")
 MORE = Text("More")

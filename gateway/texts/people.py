@@ -21,8 +21,8 @@ LINK_SAME = Text(
     "You made that code with this account. Send it to me from the account you want to add."
 )
 LINK_OWNER_FIRST = Text(
-    "You're an owner, so I don't accept a code from another account. If the other account is also"
-    " yours, send /link here and enter the new code there."
+    "You're an owner, so you have to create the code with this account. If the other account"
+    " is also yours, send /link here and enter the new code there."
 )
 _LINK_MISSING = Text(
     "{platform} isn't connected to me, so there's nothing to link there. The owner connects it with"
@@ -177,10 +177,10 @@ _UNLINKED_NOTES = Plural(
     "{n} note of that account stays with it.", "{n} notes of that account stay with it."
 )
 _UNLINKED_KEPT = Plural(
-    "{n} conversation that began elsewhere stays with you, with what you wrote there from that"
-    " account.",
-    "{n} conversations that began elsewhere stay with you, with what you wrote there from that"
-    " account.",
+    "{n} conversation that began with another of your accounts stays with you. So does what"
+    " you wrote in it from the unlinked account.",
+    "{n} conversations that began with another of your accounts stay with you. So does what"
+    " you wrote in them from the unlinked account.",
 )
 _UNLINKED_NOT_ALLOWED = Text("Before that account can talk to me again, an owner has to let it in.")
 _MOST_SHOWN = 10

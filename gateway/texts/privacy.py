@@ -46,7 +46,7 @@ FORGET_USAGE_HERE = Text(
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_NOTHING_HERE = Text(
-    "This group has no note with those words that you may delete. For your messages and"
+    "None of this group's notes that you may delete has those words. For your messages and"
     " your own notes, send me /forget in a direct message."
 )
 FORGET_ENTRIES = Text("Notes only")
@@ -71,7 +71,7 @@ FORGET_STUCK = Text(
 
 ERASE_USAGE = Text(
     "/erase me deletes everything I have about you. Owners can also delete another person's"
-    " data: send /erase and the person's folder, which `talaria people list` shows."
+    " data: send /erase and the name of the person's folder. `talaria people list` shows it."
 )
 ERASE_OTHERS = Text("Only an owner can delete other people's data. /erase me deletes yours.")
 ERASE_UNKNOWN = Text(
@@ -129,7 +129,7 @@ _EXPORT = Text("This is everything I have about you. The README inside explains 
 _EXPORT_PARTS = Text("You get it in {count} archives.")
 _FOUND_NOTES = Text("Notes: {count:,}")
 _FOUND_MESSAGES = Text("Messages: {count:,}")
-_FOUND_QUOTES = Text("My own remarks beside other messages: {count:,}")
+_FOUND_QUOTES = Text("What I added to other messages for myself: {count:,}")
 _FOUND_JOBS = Text("Reminders: {count:,}")
 _FOUND_BLOCKS = Text("Names of shared notes: {count:,}")
 _RENAMED = Text("These shared notes have new names: {names}.")
@@ -138,19 +138,22 @@ _ASK_FORGET = Text(
     "{counts}\n"
     "{lines}\n"
     "\n"
-    "What should I delete? You can't undo this. If you keep the messages, I still know the"
-    " words in the conversations they belong to. Deleting messages also deletes matching"
-    " reminders, tool results and files."
+    "What should I delete? You can't undo this. If you keep the messages, I can still find"
+    " the words in them. Deleting messages also deletes matching reminders, tool results and"
+    " files."
 )
 _ASK_FORGET_HERE = Text(
-    "These notes of this group have the words:\n{lines}\n\nShould I delete them? You can't undo"
-    " this. For your messages and your own notes, send me /forget in a direct message."
+    "I found the words in these notes of this group:\n"
+    "{lines}\n"
+    "\n"
+    "Should I delete them? You can't undo this. For your messages and your own notes, send me"
+    " /forget in a direct message."
 )
 _FORGOTTEN_HERE = Plural(
-    "Deleted permanently: {n:,} note of this group. The messages here stay, so I may still know it"
-    " in this conversation. /new starts one without them.",
-    "Deleted permanently: {n:,} notes of this group. The messages here stay, so I may still know"
-    " them in this conversation. /new starts one without them.",
+    "Deleted permanently: {n:,} note of this group. The messages here stay, so I may still"
+    " know it in this conversation. /new starts a conversation without these messages.",
+    "Deleted permanently: {n:,} notes of this group. The messages here stay, so I may still"
+    " know them in this conversation. /new starts a conversation without these messages.",
 )
 _FORGOTTEN_DEEDS = Text("Deleted permanently. /undo in this group can't bring the words back.")
 _FOUND_GROUP_NOTES = Text("Notes in the group {name}: {count:,}")
@@ -168,7 +171,8 @@ _MOST_NAMED = 5
 _LONGEST_NOTE = 120
 _MORE = Plural("{n:,} more", "{n:,} more")
 _WORKSPACE_FILES = Text(
-    "Files in your workspace still contain the words: {names}. Tell me which of them to delete."
+    "The words are still in these files in your workspace: {names}. Tell me which of them to"
+    " delete."
 )
 _ASK_ERASE = Text(
     "Delete everything I have about you? That includes conversations, memory, files, reminders,"

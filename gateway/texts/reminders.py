@@ -18,7 +18,7 @@ _ASK_WHEN = Text(
     "\n"
     "“{title}” is now: {timing}"
 )
-_TOO_LATE_TO_SET = Text("⚠️ I haven't set this: {moment} has passed. When instead?")
+_TOO_LATE_TO_SET = Text("⚠️ I haven't set this reminder, because {moment} has passed. When instead?")
 NO_TIME = Text(
     "I can't move the reminder to that time. Write another one, like “every Tuesday at 9:00”."
 )

@@ -108,7 +108,7 @@ CHOICES: dict[Mode, Text] = {
     "person": Text("Everyone has a conversation of their own, with the memory of the group."),
     "room": Text("All share one conversation, with the memory of the group only."),
     "off": Text("Not at all. Only an owner can change that, here or with /room there."),
-    "full": Text("I continue the direct conversation of one person, who agreed to that there."),
+    "full": Text("I continue one person's direct conversation, with that person's consent."),
 }
 _CHANGE_MODE = Text(
     "To change this: /room person, full, room or off. /room name Kitchen gives this group a name."

@@ -31,9 +31,11 @@ STILL_RUNNING = Text("the answer isn't complete yet. Wait for it, then remove th
 STILL_ANSWERING = Text("the answer isn't complete yet. Wait for it, then copy the conversation.")
 BY_SOURCE = Text("What the model read, by source")
 UNKNOWN = Text("There is no turn with the number {number}.")
-NO_MODEL = Text("That turn used no model: a job sent its message.")
+NO_MODEL = Text("No model was used for that: a job sent its message.")
 NO_PROMPT = Text("The prompt of that turn was deleted or altered.")
-NO_PROMPT_NOW = Text("Without settings, the current prompt of that turn is unknown.")
+NO_PROMPT_NOW = Text(
+    "Without Talaria's own settings, I can't say what the model would read for that today."
+)
 REPLAY_OF = Text("What the model read")
 ABOUT_SOURCES = Text(
     "By the end of this request, the model had read about this much, in tokens. Four tokens"

@@ -68,7 +68,10 @@ DONE = {
 """Lines that name what was done, for `/undo`."""
 NEW_SECRET = Text("a new secret for the webhook “{name}”: the old one must not become valid again")
 UNKNOWN = Text("There is no webhook {number}.")
-NOT_REMOVED = Text("There is no removed webhook {number}; the last five can come back.")
+NOT_REMOVED = Text(
+    "There is no removed webhook {number}. Only the last five webhooks that you removed can"
+    " come back."
+)
 NOT_ACTIVE = Text("The webhook “{name}” is not active; resume it, then test it.")
 ALREADY: Mapping[WebhookState, Text] = {
     "active": Text("The webhook “{name}” is active already."),

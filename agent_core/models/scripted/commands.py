@@ -73,8 +73,9 @@ _NO_PART_OF_TIME = Text(
     " part out."
 )
 _DAY_BEHIND = Text(
-    "I've set no reminder: I can't tell whether “{unread}” says when to remind you, or of"
-    " what. If it says when, write it first: “remind me {unread} {timing} to …”."
+    "I've set no reminder, because “{unread}” may belong to the time, or to what I should"
+    " remind you of. If it belongs to the time, write the time first: “remind me {unread}"
+    " {timing} to …”."
 )
 _WHEN = Text("When should I remind you? For example: tomorrow at 9, or in 20 minutes.")
 _NOT_KEPT = Text("I couldn't save “{entry}” in my memory.")
