@@ -102,7 +102,8 @@ _MERGED = Text(
     " restore brings them back."
 )
 _RESTORED = Text(
-    "I've put these skills back: {names}. They are again as in the copy that I saved as “{name}”."
+    "I've put these skills back as they were: {names}. I took them from the copy that I saved"
+    " as “{name}”."
 )
 _REMOVED_NEWER = Text("I've archived the skills that I wrote since then: {names}.")
 _MERGE = Text("**{number}. Merge the skills {names} into “{name}”.** {reason}")

@@ -67,7 +67,7 @@ async def test_correct_dismiss_and_change_of_mind(deployment: Stage, platform: s
         await harness.press(anna, "Dismiss")
         await sees(
             anna,
-            "/learned dismissed lists it" if platform != "slack" else "learned dismissed",
+            "/learned dismissed" if platform != "slack" else "learned dismissed",
         )
         told = await harness.hears(anna, "/undo")
         assert "changed nothing that I can take back (Dismiss)" in told

@@ -40,7 +40,7 @@ async def test_a_new_home_says_what_is_missing_and_who_can_connect_it(home: Path
         await submit(member, "/model", {"way": "server"}, status=403)
         (home / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
         today = await read(member, "/today")
-        assert "It answers once an owner restarts me." in today
+        assert "It answers after an owner restarts me." in today
         assert MISSING not in today
 
 

@@ -114,7 +114,7 @@ def use(talaria: Recorder) -> None:
     with pytest.raises(TalariaError, match="only a copy of a conversation"):
         talaria.remove_conversation(conversation["id"])
     for use_file in (talaria.files, talaria.read_file, lambda path: talaria.add_file(path, b"tea")):
-        with pytest.raises(TalariaError, match="my tools for files are off"):
+        with pytest.raises(TalariaError, match="my tools for files are switched off"):
             use_file("list.txt")
     newest = next(talaria.turns())
     assert talaria.turn(newest["id"])["answer"] == "Still grey."

@@ -76,7 +76,7 @@ async def test_a_skill_shows_its_last_test_case_by_case(setup: Setup) -> None:
             "0",
             "0",
         ]
-        assert find_row(text, "Together")[0::3] == ["0 of 1 right", "1 of 1 right"]
+        assert find_row(text, "Total")[0::3] == ["0 of 1 right", "1 of 1 right"]
         assert "bluefish" not in text
         over = replace(RECORD, result="few", reason="1 of 3 cases")
         await database.write("test", lambda c: save(c, over))

@@ -145,7 +145,7 @@ async def test_a_jobs_own_message_is_no_model_call_and_is_complete(
     async with user_prompts(tmp_path, "beside") as ask:
         for operation in ("turns.requests", "turns.replay", "turns.compare"):
             assert (await ask(operation, id=1))["calls"]
-            with pytest.raises(Declined, match="That turn used no model: a job sent"):
+            with pytest.raises(Declined, match="No model was used for that: a job sent"):
                 await ask(operation, id=2)
 
 

@@ -103,7 +103,7 @@ async def test_a_note_that_changed_after_the_question_stays(tmp_path: Path, chan
     async with replacing(tmp_path) as harness:
         edit_profile(tmp_path, OLD, change)
         await harness.chat.press(approvals.ACCEPT())
-        told = await harness.chat.sees_text("what it should change is different now")
+        told = await harness.chat.sees_text("things have changed since I suggested it")
         assert NEW in told.text
         assert NEW not in read_profile(tmp_path)
         assert change in read_profile(tmp_path)

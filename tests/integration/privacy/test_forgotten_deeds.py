@@ -60,7 +60,7 @@ async def test_in_the_group_itself_a_deed_there_is_found_and_forgotten(tmp_path:
         await here.says("cleo", "hello", room="den")
         await here.says("cleo", "/room name Graz Club", room="den")
         await here.says("cleo", "/room name Den", room="den")
-        assert "This group has no note" in await here.says("cleo", "/forget linz", room="den")
+        assert "None of this group's notes" in await here.says("cleo", "/forget linz", room="den")
         asked = await here.says("cleo", "/forget graz", room="den")
         assert "Something deleted or changed that /undo could still bring back" in asked
         assert "Graz" not in asked, "others read it"

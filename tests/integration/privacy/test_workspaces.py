@@ -53,7 +53,7 @@ async def test_forget_names_workspace_files_with_the_words(tmp_path: Path) -> No
         await settled(harness)
         shown = "\n".join(one.text for one in harness.chat.shown)
     named = privacy.describe_workspace_files(["deep/note"]).strip()
-    assert "Files in your workspace still contain the words" in named
+    assert "The words are still in these files in your workspace" in named
     assert named in shown
 
 
