@@ -49,7 +49,8 @@ async def test_an_owner_accepts_the_tools_of_a_server_in_a_chat(stage: Stage) ->
         await harness.sees(ANNA, "Accepted. I can now use the tools of “python”.")
         assert "tools in use" in await harness.ask(ANNA, "/mcp")
         told = await harness.ask(ANNA, "/undo")
-        assert told == "↩ Taken back. For the tools of “python”, what was accepted before counts again."
+        undone = "For the tools of “python”, what was accepted before counts again."
+        assert told == f"↩ Taken back. {undone}"
         assert "new tools need your approval" in await harness.ask(ANNA, "/mcp")
         await harness.press(stage.account("telegram", ANNA), "Bring it back")
         assert "tools in use" in await harness.ask(ANNA, "/mcp")

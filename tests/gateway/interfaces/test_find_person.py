@@ -37,7 +37,10 @@ def test_a_name_or_folder_finds_one_person_or_says_why_not(name: str, folder: st
             return
         with pytest.raises(Mistaken) as refused:
             find_person(connection, name)
-    several = "Several people are called Bob Lee. Instead of the name, write one of these folders: bob-lee, bob-lee-2."
+    several = (
+        "Several people are called Bob Lee. Instead of the name, write one of these folders:"
+        " bob-lee, bob-lee-2."
+    )
     missing = f"There is no person {name}; `talaria people list` shows names and folders."
     assert str(refused.value) == (several if name == "Bob Lee" else missing)
 

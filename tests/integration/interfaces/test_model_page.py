@@ -88,13 +88,13 @@ async def test_an_owner_connects_a_model_that_was_tried_at_once(
         assert not (home / ".env").exists()
         shown = await submit(owner, "/model", form | {"name": ""})
         assert "llama3:latest works and is saved." in shown
-        assert "The model llama3:latest answers once you restart me." in shown
+        assert "The model llama3:latest answers after you restart me." in shown
         assert KEY not in shown
         assert KEY not in await read(owner, "/configuration")
         for path in ("/model", "/today", "/", "/condition"):
             page = await read(owner, path)
             assert MISSING not in page, path
-            assert "The model llama3:latest answers once you restart me." in page, path
+            assert "The model llama3:latest answers after you restart me." in page, path
         assert "A restart is still needed." in page
     assert tomllib.loads((home / "config.toml").read_text())["model"] == {
         "provider": "openai",

@@ -193,7 +193,7 @@ async def test_undo_archives_new_skills_and_restores_removed_ones(home: Path, ho
             perform, home, "memory.log", {"limit": 50, "person": None}
         )
         assert [row for row in with_memory["changes"] if row["list"] == "skill"] == []
-        with pytest.raises(Declined, match=r"use `talaria skills undo \d+`"):
+        with pytest.raises(Declined, match=r"`talaria skills undo \d+` takes it back"):
             await asyncio.to_thread(perform, home, "memory.undo", {"row": came["row"]})
 
 

@@ -99,7 +99,7 @@ async def test_the_confirmation_shows_target_and_daily_limit(tmp_path: Path) -> 
         echo = await echoed(harness)
         assert echo.startswith("Every Monday, 8:00: shall I do this?\n\nWrite.\n\nNext: Mon 23 Nov")
         assert echo.split("\n")[5:] == [
-            f"Sent to: this chat; {LAST}; Slack once we've talked there; until then {LAST}",
+            f"Sent to: this chat; {LAST}; Slack, as soon as we've talked there; until then {LAST}",
             "If I'm switched off at that time, it is left out, and I tell you",
             "This reminder may cost at most $0.50 a day",
         ]

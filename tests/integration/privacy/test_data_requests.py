@@ -252,7 +252,7 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         assert sum(isinstance(block, Listing) for block in parse(asked)) == 2
         counted = sum(
             int(number)
-            for number in re.findall(r"^- (?!My own remarks).*: (\d+)$", asked, re.MULTILINE)
+            for number in re.findall(r"^- (?!What I added).*: (\d+)$", asked, re.MULTILINE)
         )
         listed = re.findall(r"^\* (.*)$", asked, re.MULTILINE)
         (more,) = (int(line.split()[0]) for line in listed if line.endswith(" more"))

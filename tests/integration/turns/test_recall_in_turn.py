@@ -146,12 +146,12 @@ async def test_a_message_that_only_quotes_forgotten_words_keeps_its_own(tmp_path
         assert said_first in facts(model.requests[-1])
         await harness.chat.says("/forget bluefish")
         asked = (await harness.chat.sees_text("I found these words")).text
-        assert "- Messages: 1\n- My own remarks beside other messages: 1\n" in asked
+        assert "- Messages: 1\n- What I added to other messages for myself: 1\n" in asked
         assert said_first in asked
         assert "loud noise?" not in asked, "it stays"
         await harness.chat.press(privacy.FORGET_ALL())
         done = (await harness.chat.sees_text("Deleted:")).text
-        assert "- Messages: 1\n- My own remarks beside other messages: 1\n" in done
+        assert "- Messages: 1\n- What I added to other messages for myself: 1\n" in done
         await settled(harness)
         await talk(harness, "and now?", "Still there.")
         asked_again = model.requests[-1]
@@ -173,7 +173,7 @@ async def test_words_that_are_only_quoted_are_found_and_counted(tmp_path: Path) 
         assert "bluefish" in facts(model.requests[-1])
         await harness.chat.says("/forget bluefish")
         asked = (await harness.chat.sees_text("I found these words")).text
-        assert "- My own remarks beside other messages: 1\n" in asked
+        assert "- What I added to other messages for myself: 1\n" in asked
         await harness.chat.press(privacy.FORGET_ALL())
         await harness.chat.sees_text("Deleted:")
         await settled(harness)
