@@ -16,11 +16,11 @@ from agent_core.schedule.occurrences import count_often, first_slot
 from agent_core.schedule.quiet_times import HeldSlot
 from agent_core.schedule.triggers import Every, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
+from agent_core.shown_settings import name_city
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_versions, jobs
 from agent_core.state.jobs.jobs import Job, NewJob
-from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
@@ -111,7 +111,7 @@ def echo_job(job: NewJob, clock: ReaderClock, places: Sequence[str]) -> str:
     shown = say_next(timing, zone, next_slot_of(job), clock)
     meaning = describe_timing(timing, zone, clock)
     if job.zone != clock.zone:
-        meaning = _IN_ZONE(timing=meaning, zone=name_zone(job.zone))
+        meaning = _IN_ZONE(timing=meaning, zone=name_city(job.zone))
     question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
     targets = "; ".join(places)
     asked = question(timing=meaning, body=job.body, moments=shown, targets=targets)
@@ -168,7 +168,7 @@ def move_jobs(
 
 def ask_to_move(count: int, zone: str) -> str:
     """Ask whether jobs move to the new time zone, too."""
-    return _MOVE_ALONG(count, zone=name_zone(zone))
+    return _MOVE_ALONG(count, zone=name_city(zone))
 
 
 @dataclass(slots=True)

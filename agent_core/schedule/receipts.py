@@ -7,8 +7,8 @@ from agent_core.schedule.descriptions import describe_timing, say_next
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.triggers import Every, Once, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
+from agent_core.shown_settings import name_city
 from agent_core.state.jobs.jobs import Job
-from agent_core.time_zones import name_city
 from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.transcript import Receipt, flatten
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agent_core.errors import ToolArgumentError
 from agent_core.localization import Text, name_language
-from agent_core.shown_settings import SPEECH, VERBOSITIES, name_city
+from agent_core.shown_settings import SPEECH, VERBOSITIES, describe_learning, name_city
 from agent_core.spoken_settings import find_language_tag
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
@@ -47,7 +47,7 @@ _LABELS = {
     "language": Text("Language"),
     "quiet_hours": Text("Quiet hours"),
     "days_off": Text("Days off"),
-    "verbosity": Text("Steps shown"),
+    "verbosity": Text("What you see of my work"),
     "reading_limit": Text("Reading limit"),
     "context_cap": Text("Reading limit"),
     "spoken_answers": Text("Spoken answers"),
@@ -288,6 +288,8 @@ def _show_value(name: str, value: str) -> str:
             value = describe_days(read_days(value))
         case "verbosity" if value.casefold() in _VERBOSITIES:
             value = VERBOSITIES[_VERBOSITIES[value.casefold()]]()
+        case "learning":
+            value = describe_learning(value)
         case "spoken_answers" if value.casefold() in _SPOKEN:
             value = SPEECH[_SPOKEN[value.casefold()]]()
     return flatten(value, _LONGEST_VALUE) or _NOT_SET()

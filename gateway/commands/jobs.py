@@ -18,6 +18,7 @@ from agent_core.schedule.job_editor import (
     is_changed_since,
 )
 from agent_core.schedule.receipts import confirm_verb
+from agent_core.shown_settings import name_city
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -170,7 +171,7 @@ class JobCommands:
             if named not in zones:
                 return job_texts.NONE_TO_MOVE(), ()
             moved = move_zone(connection, call.person.id, zones[named], call.zone, call.now)
-            done = job_texts.MOVED(len(moved), zone=name_zone(call.zone))
+            done = job_texts.MOVED(len(moved), zone=name_city(call.zone))
             return _answer(connection, done, call), ()
 
         return Reply(effect=effect)
@@ -324,8 +325,13 @@ def digest_zone(zone: str) -> str:
     return hashlib.sha256(zone.encode()).hexdigest()[:_DIGEST]
 
 
-def _list_zone_names(zone: str) -> tuple[str, str, str]:
-    return zone.casefold(), name_zone(zone).casefold(), digest_zone(zone)
+def _list_zone_names(zone: str) -> tuple[str, ...]:
+    return (
+        zone.casefold(),
+        name_zone(zone).casefold(),
+        name_city(zone).casefold(),
+        digest_zone(zone),
+    )
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from agent_core.agent.review.feed import LearnedEntry, list_learned, list_records
 from agent_core.agent.review.triggers import ReviewRules, enqueue_now
 from agent_core.agent.review.unproved import list_unproved
+from agent_core.shown_settings import LEARNING_MODES, SUMMARIES
 from agent_core.state.engine.database import Connection
 from agent_core.tools.clock import ReaderClock
 from gateway.commands.memory_scope import MemoryAccess, own_scope
@@ -75,7 +76,7 @@ class LearningCommands:
         verb, _, named = word.partition(" ")
         if verb == "restore" and (number := read_number(named)) is not None:
             return Reply(effect=lambda connection: self._restore(connection, call, number))
-        if word in (*notices.MODES, *notices.SUMMARIES):
+        if word in (*LEARNING_MODES, *SUMMARIES):
             return Reply(effect=lambda connection: _choose(connection, call, word))
         if word:
             return Reply(text=notices.USAGE())
@@ -89,11 +90,11 @@ class LearningCommands:
                 label(),
                 "good" if learning == call.person.learning and not chosen else "plain",
             )
-            for learning, label in notices.MODES.items()
+            for learning, label in LEARNING_MODES.items()
         ]
         modes += [
             stand_for(f"learned {summary}", label(), "good" if summary == chosen else "plain")
-            for summary, label in notices.SUMMARIES.items()
+            for summary, label in SUMMARIES.items()
         ]
         return Reply(text=text, buttons=(*make_learned_buttons(learned), *modes))
 

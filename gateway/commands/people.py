@@ -181,7 +181,7 @@ class PeopleCommands:
     async def _whoami(self, call: Call) -> Reply:
         accounts = await self.database.read(people.list_accounts, person_id=call.person.id)
         names = [
-            f"{account.platform}:{account.user_id}"
+            people_texts.name_own_account(account)
             for account in accounts
             # Others in a room must not learn a person's accounts elsewhere.
             if call.message.address.is_direct

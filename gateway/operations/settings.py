@@ -10,6 +10,7 @@ from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId, TurnId
 from agent_core.schedule.confirmations import list_left
+from agent_core.shown_settings import LEARNING_MODES, SUMMARIES
 from agent_core.spoken_settings import read_settings, split_setting
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import delivery_targets, people
@@ -342,11 +343,11 @@ def choose_learning(connection: Connection, person: Person, word: str, *, now: i
 
     Choosing a summary switches learning on again if it was off. `now` in milliseconds.
     """
-    mode = next((one for one in notices.MODES if one == word), None)
+    mode = next((one for one in LEARNING_MODES if one == word), None)
     if mode:
         _save(connection, person, mode, now)
         return notices.MODE_SAVED[mode]()
-    summary = next((one for one in notices.SUMMARIES if one == word), None)
+    summary = next((one for one in SUMMARIES if one == word), None)
     if summary is None:
         raise LookupError(notices.USAGE())
     if person.learning == "off":

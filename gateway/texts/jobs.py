@@ -20,9 +20,9 @@ from agent_core.schedule.job_editor import (
 )
 from agent_core.schedule.triggers import NeverOccurs, Once, is_event, load_timing
 from agent_core.schedule.wall_clock import find_zone
+from agent_core.shown_settings import name_city
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
-from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock
 from gateway.texts import states
 from gateway.texts.general import name_platform
@@ -358,7 +358,7 @@ def name_job(job: Job) -> str:
 def describe_meaning(job: Job, clock: ReaderClock) -> str:
     """Describe a job's schedule, with its zone if that is not the reader's."""
     timing = describe_timing(load_timing(job.timing), find_zone(job.zone), clock)
-    return timing if job.zone == clock.zone else IN_ZONE(timing=timing, zone=name_zone(job.zone))
+    return timing if job.zone == clock.zone else IN_ZONE(timing=timing, zone=name_city(job.zone))
 
 
 def list_coming(found: Sequence[Job], clock: ReaderClock) -> str:

@@ -166,21 +166,11 @@ _DOUBTS = {
     "unjudged": Text("I couldn't check it against your words just now."),
     "gone": Text("The note that this should replace is gone, so I'd add this as a new one."),
 }
-MODES: dict[Learning, Text] = {
-    "off": Text("Don't learn"),
-    "ask": Text("Ask first"),
-    "quiet": Text("Tell me silently"),
-    "tell": Text("Tell me with a sound"),
-}
 MODE_SAVED: dict[Learning, Text] = {
     "off": Text("I no longer learn from our conversations. What I remember stays."),
     "ask": Text("I'll ask before I remember something from our conversations."),
     "quiet": Text("I'll tell you what I learn from our conversations, without a sound."),
     "tell": Text("I'll tell you with a sound when I learn something from our conversations."),
-}
-SUMMARIES: dict[Summary, Text] = {
-    "daily": Text("Daily summary"),
-    "weekly": Text("Weekly summary"),
 }
 SUMMARY_SAVED: dict[Summary, Text] = {
     "daily": Text("Once a day, in the morning, I'll tell you what I've learned."),

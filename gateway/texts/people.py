@@ -11,6 +11,7 @@ from agent_core.transcript import flatten
 from gateway.texts.general import EXAMPLES, PURPOSE, name_platform
 
 if TYPE_CHECKING:
+    from agent_core.state.people.people import NewAccount
     from gateway.operations.account_types import ListedAccount
 
 LINK_IN_GROUP = Text(
@@ -83,7 +84,7 @@ _WAIT = Plural(
     "{n} more people wrote to me and wait to be let in: {names}. If you don't know them, do"
     " nothing. Otherwise, ask them for their code and send /approve with it.",
 )
-_WHO_WAITS = Text("{name} on {platform}")
+_ON_PLATFORM = Text("{name} on {platform}")
 _FURTHER = Plural("{n} other", "{n} others")
 LET_IN = Text("Let them in")
 ASK_FOR_CITY = Text(
@@ -245,7 +246,7 @@ def quote_words(words: str) -> str:
 def describe_waiting(waiting: Sequence[tuple[str, str]]) -> str:
     """Say who waits to be let in; each has a platform and a name."""
     names = [
-        _WHO_WAITS(name=quote_name(name), platform=name_platform(platform))
+        _ON_PLATFORM(name=quote_name(name), platform=name_platform(platform))
         for platform, name in waiting[:_MOST_NAMES]
     ]
     if further := len(waiting) - len(names):
@@ -258,6 +259,13 @@ def name_account(platform: str, user_id: str, name: str) -> str:
     return _ACCOUNT(
         name=quote_name(name), platform=name_platform(platform), user_id=quote_words(user_id)
     )
+
+
+def name_own_account(account: "NewAccount") -> str:
+    """Name an account to its owner: by its platform, and by its name if that is not an id."""
+    platform, name = name_platform(account.platform), account.display_name
+    is_named = name not in ("", account.user_id) and account.platform != "console"
+    return _ON_PLATFORM(name=quote_name(name), platform=platform) if is_named else platform
 
 
 def describe_greeting(name: str, *, is_new_owner: bool) -> str:

@@ -76,7 +76,7 @@ NOT_ACTIVE = Text("The webhook “{name}” is not active; resume it, then test 
 ALREADY: Mapping[WebhookState, Text] = {
     "active": Text("The webhook “{name}” is active already."),
     "paused": Text("The webhook “{name}” is paused already."),
-    "dead": Text("The webhook “{name}” has ended already."),
+    "dead": Text("The webhook “{name}” is stopped already."),
 }
 NO_EVENTS = Text("There are no events {name}. These exist: {names}.")
 NO_DELIVERY = Text("There is no delivery {number} of this webhook.")

@@ -167,7 +167,7 @@ async def test_status_whoami_and_retry_reply(stage: Stage) -> None:
         assert "Messages: 2 · I have nothing to do" in status
         assert "Model: anthropic: claude-sonnet-5-5" in status
         reported = await harness.ask(ANNA, "/whoami")
-        assert reported == f"You are Anna (member).\nAccounts: telegram:{ANNA}\nTime zone: UTC"
+        assert reported == "You are Anna (member).\nAccounts: “Anna” on Telegram\nTime zone: UTC"
         assert await harness.ask(ANNA, "/retry") == "echo: hello"
         assert [heard(body)[-1] for body in stage.turns] == ["hello", "hello"]
 

@@ -49,7 +49,7 @@ def test_each_line_is_answered_in_order_with_an_empty_line_between(home: Path) -
     done = talaria(home, "chat", given="/whoami\n\n   \n/nonsense\n/stop")
     assert (done.code, done.err) == (0, "")
     whoami, nonsense, stop = done.out.split("\n\n")
-    assert whoami.startswith(f"You are {NAME} (owner).\nAccounts: console:local")
+    assert whoami.startswith(f"You are {NAME} (owner).\nAccounts: the console")
     assert nonsense == general.UNKNOWN_COMMAND(name="nonsense")
     assert stop == "Nothing is running here.\n"
 

@@ -299,7 +299,7 @@ async def test_every_undo_of_a_deed_can_be_brought_back_and_undone_again_after_a
         ("/sethome", "Reminders come to"),
         ("/title Trip to Graz", "Trip to Graz"),
         ("/tools off recall", "search earlier conversations"),
-        ("/learned ask", "ask"),
+        ("/learned ask", "Learning as before: Ask first"),
     ):
         async with deployment.open() as harness:
             await harness.hears(anna, command)
@@ -487,8 +487,8 @@ async def test_what_has_another_way_back_is_named(deployment: Stage) -> None:
             await harness.hears(anna, command)
             told = await harness.hears(anna, "/undo")
             assert way in told
-            assert "Steps shown: Answers only" in told
-        assert "Steps shown as before" in await harness.hears(anna, "/undo")
+            assert "What you see of my work: Answers only" in told
+        assert "What you see of my work as before" in await harness.hears(anna, "/undo")
 
 
 @pytest.mark.parametrize("answer", ["No", "never mind", "a press"])
@@ -508,7 +508,7 @@ async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_befor
         clock.move(harness, minutes=1)
         await harness.notes(anna.says("/undo"))
         await harness.until(lambda: "question above is still open" in anna.seen()[-1].text)
-        assert "Steps shown: Answers only" in anna.seen()[-1].text
+        assert "What you see of my work: Answers only" in anna.seen()[-1].text
         clock.move(harness, minutes=1)
         await harness.takes(refuse() if answer == "a press" else anna.says(answer))
         assert "did not set" in anna.seen()[-1].text
@@ -517,7 +517,7 @@ async def test_a_no_to_a_question_is_no_change_and_undo_asks_about_the_one_befor
             "Your last message changed nothing that I can take back"
             " (“remind me every minute to blink”)."
         )
-        assert "Steps shown: Answers only" in told
+        assert "What you see of my work: Answers only" in told
         assert "Taken back" in await harness.hears(anna, "/undo")
 
 
@@ -546,11 +546,11 @@ async def test_a_wish_that_failed_is_no_change_and_undo_asks_about_the_one_befor
         clock.move(harness, minutes=1)
         told = await harness.hears(anna, "/undo")
         if not named:  # what only shows something is no wish
-            assert "Steps shown as before" in told
+            assert "What you see of my work as before" in told
             return
         assert told.startswith(f"Your last message changed nothing that I can take back ({named}).")
-        assert "Steps shown: Answers only" in told
-        assert "Steps shown as before" in await harness.hears(anna, "/undo")
+        assert "What you see of my work: Answers only" in told
+        assert "What you see of my work as before" in await harness.hears(anna, "/undo")
 
 
 async def test_a_no_to_the_question_behind_a_deed_is_no_change(deployment: Stage) -> None:
@@ -578,7 +578,7 @@ async def test_an_ordinary_message_leaves_the_change_before_it_to_undo(deploymen
         deployment.plan("You're welcome.")
         await harness.hears(anna, "Nice, thank you")
         await harness.hears(anna, "/settings")
-        assert "Steps shown as before" in await harness.hears(anna, "/undo")
+        assert "What you see of my work as before" in await harness.hears(anna, "/undo")
 
 
 async def test_the_same_reminder_again_is_said_and_undone(deployment: Stage) -> None:

@@ -8,7 +8,7 @@ from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Harness, Stage, call, calls
 
 FRIDAY = (2026, 11, 20, 12)
-QUESTION = "1 of your reminders uses the time zone Europe/Vienna. Move it to your new time zone?"
+QUESTION = "1 of your reminders uses the time zone Vienna. Move it to your new time zone?"
 
 everywhere = pytest.mark.parametrize("platform", ["telegram", "discord", "slack"])
 
@@ -32,7 +32,7 @@ async def test_a_new_time_zone_moves_jobs_if_the_person_wants(
         await harness.asks(anna, "Yes, move")
         assert QUESTION in texts(anna)[-1]
         await harness.press(anna, "Yes, move")
-        assert "I've moved 1 reminder to the time zone Asia/Tokyo." in texts(anna)[-1]
+        assert "I've moved 1 reminder to the time zone Tokyo." in texts(anna)[-1]
         assert "Next: tomorrow, 8:00." in texts(anna)[-1]
 
 
@@ -47,6 +47,6 @@ async def test_the_models_zone_change_asks_and_a_no_keeps_jobs(stage: Stage) -> 
         assert QUESTION in texts(anna)[-1]
         await harness.press(anna, "No, keep")
         listed = await harness.hears(anna, "/jobs")
-        assert "(Europe/Vienna)" in listed
+        assert "(Vienna)" in listed
         assert "Next: tomorrow, 16:00." in listed
         assert "I've moved 1 reminder" in await harness.hears(anna, "/jobs move Europe/Vienna")

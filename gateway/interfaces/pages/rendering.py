@@ -27,9 +27,9 @@ from agent_core.localization import (
     say_day,
     use_language,
 )
+from agent_core.shown_settings import name_city
 from agent_core.state.conversations.session_list import ListedSession
 from agent_core.state.people.people import Person
-from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock, local_time
 from gateway.interfaces.pages.flashes import FLASH
 from gateway.operations.skill_types import SkillLine
@@ -137,11 +137,11 @@ class Viewer:
 
     def show_timing(self, timing: str, zone: str) -> str:
         """Return a job's schedule, with its time zone if that differs from the viewer's."""
-        return timing if zone == self.zone else IN_ZONE(timing=timing, zone=name_zone(zone))
+        return timing if zone == self.zone else IN_ZONE(timing=timing, zone=name_city(zone))
 
     def show_zone(self, zone: str) -> str:
-        """Return a time zone as people write it."""
-        return name_zone(zone)
+        """Return the city of a time zone."""
+        return name_city(zone)
 
     def show_date(self, day: date) -> str:
         """Return a day as people say it, but by its date if it is near, too: `Mon 30 Nov`."""

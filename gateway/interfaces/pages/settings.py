@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from agent_core.localization import Text, format_weekday
-from agent_core.shown_settings import VERBOSITIES
-from agent_core.time_zones import list_zones, name_zone
+from agent_core.shown_settings import LEARNING_MODES, SUMMARIES, VERBOSITIES, name_city
+from agent_core.time_zones import list_zones
 from agent_core.tools.clock import local_time
 from agent_core.tools.settings_tool import DAYS, DAYS_OFF, SPOKEN_ANSWERS
 from gateway.interfaces.api.responses import read_form
@@ -19,7 +19,6 @@ from gateway.operations import settings as operations
 from gateway.operations.settings import GROUP, HOME, LEARNING, MODEL, WrongSettings
 from gateway.operations.settings_types import SetSettings, Setting, ShowSettings
 from gateway.texts import forms
-from gateway.texts import learning as notices
 from gateway.texts import pages as texts
 from gateway.texts.attachments import SPEECH_BUTTONS
 from gateway.texts.connections import CONNECTIONS
@@ -171,7 +170,7 @@ async def _describe(
     choices: dict[str, Mapping[str, Callable[[], str]]] = {
         "verbosity": VERBOSITIES,
         SPOKEN_ANSWERS: SPEECH_BUTTONS,
-        LEARNING: dict[str, Text]((*notices.MODES.items(), *notices.SUMMARIES.items())),
+        LEARNING: dict[str, Text]((*LEARNING_MODES.items(), *SUMMARIES.items())),
     }
     own, flash = look.gateway.zone_of(None), look.flash
     homes = await look.gateway.database.read(
@@ -184,7 +183,7 @@ async def _describe(
         "values": values,
         "faults": faults or {},
         "zones": _list_zones(local_time(look.gateway.now(), "UTC").date().isoformat()),
-        "own_zone": name_zone(own),
+        "own_zone": name_city(own),
         "quiet": (quiet_from or _NIGHT[0], quiet_until or _NIGHT[1]),
         "days": [(day, format_weekday(place)) for place, day in enumerate(DAYS)],
         "days_off": values[DAYS_OFF].split(","),

@@ -1,7 +1,8 @@
 """Names that people gave stand in quotes; those that could pass for anything else, in code."""
 
 from agent_core.localization import use_language
-from gateway.texts.people import quote_name
+from agent_core.state.people.people import NewAccount
+from gateway.texts.people import name_own_account, quote_name
 from tests.tables import check_each
 
 PLAIN = ("Ada", "Jean-Claude", "O'Brien", "J. R. Smith", "ada_99", "Familie Huber & Söhne", "爱达")
@@ -33,3 +34,21 @@ def test_a_name_that_could_pass_for_anything_else_stands_in_code() -> None:
         assert quote_name(row[0]) == row[1]
 
     check_each(list(RISKY.items()), check)
+
+
+def test_an_account_is_named_by_its_name_or_number_and_never_by_an_id() -> None:
+    uuid = "0b2f9c5e-6a3d-4c57-8f0e-1d2c3b4a5f60"
+
+    def check(row: tuple[str, str, str]) -> None:
+        platform, name, shown = row
+        account = NewAccount(platform=platform, user_id=uuid, display_name=name, admitted_by="list")
+        assert name_own_account(account) == shown
+
+    rows = [
+        ("signal", "Ada", "“Ada” on Signal"),
+        ("signal", "+43 1 2345", "“+43 1 2345” on Signal"),
+        ("signal", uuid, "Signal"),
+        ("signal", "", "Signal"),
+        ("console", "ada", "the console"),
+    ]
+    check_each(rows, check)

@@ -68,16 +68,16 @@ async def test_a_setting_of_the_page_is_named_taken_back_and_brought_back_in_a_c
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         # What was done in this chat comes first, although the page is newer.
         assert "Turned back on here" in await hear(setup, "/undo")
-        assert "Console): Steps shown: Answers only" in await undo_all(setup)
+        assert "Console): What you see of my work: Answers only" in await undo_all(setup)
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
         assert (
             await press(setup, "Undo")
-            == "↩ Taken back. Steps shown as before: Progress if it takes long"
+            == "↩ Taken back. What you see of my work as before: Progress if it takes long"
         )
         assert await find_named(setup, "zebrana") == before
         assert "Answers only" in await press(setup, "Bring it back")
         assert (await find_named(setup, "zebrana")).verbosity == "quiet"
-        assert "Steps shown as before: Progress if it takes long" in await hear(setup, "/undo")
+        assert "of my work as before: Progress if it takes long" in await hear(setup, "/undo")
 
 
 async def test_a_title_a_tool_and_a_reminder_of_the_page_are_taken_back(setup: Setup) -> None:
@@ -99,7 +99,7 @@ async def test_a_note_of_the_page_waits_behind_those_of_the_chat(setup: Setup) -
     async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
         await send(session, "/memory/entries", action="add", target="user", text="Likes tea")
         await hear(setup, "/settings verbosity verbose")
-        assert "Steps shown as before" in await hear(setup, "/undo")
+        assert "What you see of my work as before" in await hear(setup, "/undo")
         assert "Console): Memory: Likes tea" in await undo_all(setup)
         assert "Likes tea" in await hear(setup, "/memory")
         await press(setup, "Undo")
@@ -195,12 +195,12 @@ async def test_today_lists_what_forms_did_and_takes_it_back(setup: Setup) -> Non
         await send(session, "/settings", name="verbosity", **{"set-verbosity": "quiet"})
         await send(session, "/webhooks/add", name="build", **form)
         text, (newest, _) = await read()
-        assert text.index("Webhook “build” added") < text.index("Steps shown: Answers only")
+        assert text.index("Webhook “build” added") < text.index("of my work: Answers only")
         seen = await setup.served.gateway.database.read(find_last_outbox)
         assert "Taken back: Webhook “build” added" in await send(session, newest)
         text, left = await read()
         assert "<s>Webhook “build” added</s>" in text
-        assert "<s>Steps shown: Answers only</s>" not in text
+        assert "<s>What you see of my work: Answers only</s>" not in text
         assert len(left) == 1
         assert await setup.served.gateway.database.read(find_last_outbox) == seen
 
@@ -261,7 +261,7 @@ async def test_undo_below_what_came_back_takes_back_that_and_nothing_newer(setup
     await hear(setup, "/tools off recall")
     assert (
         await press(setup, "Undo")
-        == "↩ Taken back. Steps shown as before: Progress if it takes long"
+        == "↩ Taken back. What you see of my work as before: Progress if it takes long"
     )
     assert (await find_named(setup, "zebrana")).verbosity == "normal"
     assert "Turned back on here" in await hear(setup, "/undo")

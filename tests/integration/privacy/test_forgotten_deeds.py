@@ -35,7 +35,7 @@ async def test_a_forgotten_title_is_in_no_deed(tmp_path: Path) -> None:
         assert "Something deleted or changed that /undo could still bring back" in asked
         left = await list_deeds(here)
         assert "Graz" not in left
-        assert "Steps shown" in left
+        assert "What you see of my work" in left
 
 
 async def test_deeds_in_groups_and_what_was_taken_back_hold_none(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ async def test_deeds_in_groups_and_what_was_taken_back_hold_none(tmp_path: Path)
         await forget(here, "graz")
         assert "Graz" not in await list_deeds(here)
         # The deed that was taken back does not stand again.
-        assert "Steps shown as before" in await here.says("cleo", "/undo", room="den")
+        assert "What you see of my work as before" in await here.says("cleo", "/undo", room="den")
 
 
 async def test_in_the_group_itself_a_deed_there_is_found_and_forgotten(tmp_path: Path) -> None:
