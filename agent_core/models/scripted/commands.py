@@ -484,8 +484,8 @@ class Courtesy(AnythingElse):
     kind: Literal["hello", "thanks", "fine"]
 
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
-        """Answer in kind; the first time, introduce the stand-in."""
-        if context.is_first:
+        """Answer in kind; to a first greeting, introduce the stand-in."""
+        if context.is_first and self.kind == "hello":
             return AnythingElse.reply(self, results, context)
         return {"hello": _HELLO, "thanks": _WELCOME, "fine": _FORGOTTEN}[self.kind]()
 

@@ -285,7 +285,7 @@ async def test_whoami_tells_name_accounts_and_zone(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), **zone) as harness:
         await harness.chat.says("/whoami", user="42", name="Ana")
         shown = await harness.chat.sees_text("You are Ana (member)")
-        assert "fake:42" in shown.text
+        assert "Accounts: “Ana” on fake" in shown.text
         assert "Time zone: Madrid" in shown.text
 
 

@@ -104,8 +104,8 @@ async def test_whoami_in_a_room_names_no_other_account(tmp_path: Path) -> None:
         await home.says("/help")
         await home.joins(work)
         reported = await home.says("/whoami", chat="den", direct=False)
-        assert "fake:" not in reported
-        assert "fake:2" in await home.says("/whoami")
+        assert "Ana at work" not in reported
+        assert "“Ana at work” on fake" in await home.says("/whoami")
 
 
 async def test_nobody_can_move_another_persons_answer(tmp_path: Path) -> None:

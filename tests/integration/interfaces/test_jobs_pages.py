@@ -322,7 +322,7 @@ async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone
             await send(session, "/settings", {"name": "time_zone", "set-time_zone": zone})
             month = await read(session, "/jobs/calendar?month=2027-01")
             assert "<h1>January 2027</h1>" in month
-            assert "Times in Asia/Tokyo." in month
+            assert "Times in Tokyo." in month
             past = pick_day(month, "2027-01-14")
             assert re.search(r"17:00</time> .*Water the plants.*failed", past)
             assert "planned" not in past
@@ -340,7 +340,7 @@ async def test_the_calendar_shows_past_and_planned_runs_in_the_persons_time_zone
             assert re.search(r">7:30</time> .*Water", pick_day(later, "2027-03-10"))
             for bad in ("month=13", "week=x", "month=9999-12", "week=0001-01-01", "month=a&b=" * 9):
                 shown = await read(session, f"/jobs/calendar?{bad}")
-                assert "Times in Asia/Tokyo." in shown
+                assert "Times in Tokyo." in shown
             await send(session, f"/jobs/{often}/delete", {})
             await send(session, f"/jobs/{waits}/delete", {})
             await send(session, f"/jobs/{number}/pause", {})

@@ -583,6 +583,13 @@ async def test_it_says_what_it_is_and_lists_what_it_can_only_once(model: StandIn
     )
 
 
+async def test_thanks_are_answered_shortly_even_first(model: StandInModel) -> None:
+    _, text, messages = await play(model, ask("Thanks!"))
+    assert text == "You're welcome!"
+    _, text, _ = await play(model, ask(*messages, "hi"))
+    assert "stand-in" in text
+
+
 async def test_long_words_are_quoted_in_part(model: StandInModel) -> None:
     _, text, _ = await play(model, ask("word " * 10_000))
     assert len(text) < 1500
