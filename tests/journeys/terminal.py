@@ -7,13 +7,14 @@ import select
 import struct
 import termios
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.integration.processes import PATIENCE, Fork, run_command
 
+Run = Callable[[Sequence[Path], Sequence[str], Mapping[str, str]], None]
 _PAUSE = 2.0
 """Seconds after which a person types keys without effect again."""
 
@@ -54,8 +55,11 @@ class Terminal:
             return found
         ready, _, _ = select.select([self.descriptor], [], [], 0.1)
         if ready:
-            self.seen += strip_codes(os.read(self.descriptor, 65_536).decode(errors="replace"))
+            self._read()
         return None
+
+    def _read(self) -> None:
+        self.seen += strip_codes(os.read(self.descriptor, 65_536).decode(errors="replace"))
 
     def leave(self) -> int:
         """Type Ctrl-D and wait for the exit, reading on so that nothing blocks."""
@@ -67,29 +71,14 @@ class Terminal:
                 again = time.monotonic() + _PAUSE
             ready, _, _ = select.select([self.descriptor], [], [], 0.1)
             if ready:
-                os.read(self.descriptor, 65_536)
+                self._read()
+        while select.select([self.descriptor], [], [], 0)[0]:
+            self._read()
         return self.process.join()
 
 
 def strip_codes(text: str) -> str:
     return re.sub(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", "", text)
-
-
-@contextmanager
-def at_terminal(variables: Mapping[str, str], *words: str) -> Iterator[Terminal]:
-    """Run a command in a terminal of 100 by 30."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    given = {**variables, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
-    process = Fork([Path(os.ttyname(theirs))] * 3, words, given, _run_in_session)
-    try:
-        yield Terminal(ours, process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        process.join()
-        os.close(theirs)
-        os.close(ours)
 
 
 def _run_in_session(
@@ -98,3 +87,22 @@ def _run_in_session(
     """Run the command apart from the terminal of whoever runs the tests."""
     os.setsid()
     run_command(files, words, variables)
+
+
+@contextmanager
+def at_terminal(
+    variables: Mapping[str, str], *words: str, run: Run = _run_in_session
+) -> Iterator[Terminal]:
+    """Run a command in a terminal of 100 by 30, by default one of Talaria's."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    given = {**variables, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    process = Fork([Path(os.ttyname(theirs))] * 3, words, given, run)
+    try:
+        yield Terminal(ours, process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        process.join()
+        os.close(theirs)
+        os.close(ours)
