@@ -35,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The model of 1.1 GB and its server are made once, which takes some 15 minutes.
 MODEL_DIR ?= $(HOME)/.cache/talaria-local-model
 MODEL_PORT ?= 18080
-.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough thorough-1 test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-letta try-model try-rl try-voice first-hour faults docs hooks lock release-check clean
+.PHONY: help setup fmt lint test test-1 test-2 test-3 test-4 test-5 test-thorough thorough-1 test-fast fast-1 fast-2 fast-3 check run demo bench try-clients try-letta try-model try-rl try-voice first-hour faults docs hooks lock release-check sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -177,6 +177,9 @@ lock: ## Update the four lock files (needs uv)
 
 release-check: $(RUNTIME) ## Build the wheel, install it in a clean environment, and start it
 	$(BIN)/python tools/release_check.py
+
+sbom: $(READY) ## List the packages of the wheel in dist/ and of its image, with licences
+	@tools/sbom.sh
 
 clean: ## Remove the environment, build results and caches
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
