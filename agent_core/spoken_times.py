@@ -38,6 +38,8 @@ _DAY_MINUTES = 1440
 _HALF_DAY = timedelta(hours=12)
 _LAST_BARE = 7
 """The last hour that people who are awake mean in the afternoon: "at 7", said at noon."""
+_LAST_DARK = 5
+"""The last bare hour that people mean in the afternoon, even if they say it in the evening."""
 _LONGEST_WAIT = 4
 """The most months until the next one with a 31st, and the present one."""
 _LONGEST_LEAP = 8
@@ -193,8 +195,9 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
         rule = _make_rule(given["gap"].lower(), named, now)
         return SpokenTime(rule=rule, times=f"{hour:02}:{minute:02}") if rule else None
     at = now.replace(hour=hour, minute=minute)
-    if named in ("", "today", "heute") and _is_bare(given) and at <= now < at + _HALF_DAY:
-        at += _HALF_DAY  # "at 5", said by day
+    if named in ("", "today", "heute") and _is_bare(given) and at <= now:
+        if now < at + _HALF_DAY or (not named and hour <= _LAST_DARK):
+            at += _HALF_DAY  # "at 5", said by day or in the evening
     if given.get("yearly"):
         month = _month_of(given["month"].lower())
         return SpokenTime(cron=f"{minute} {hour} {int(given['dom'])} {month} *")

@@ -31,6 +31,16 @@ vier=4 fünf=5 sechs=6 sieben=7 acht=8 neun=9 zehn=10 elf=11 zwölf=12 fünfzehn
 dreißig=30 vierzig=40
 """
 _WORDS = dict(meaning.split("=") for meaning in _MEANINGS.split())
+_MONTH_DAYS = {
+    "ersten": "1",
+    "zweiten": "2",
+    "dritten": "3",
+    "fünften": "5",
+    "zehnten": "10",
+    "fünfzehnten": "15",
+    "zwanzigsten": "20",
+}
+"""Days of a month in words, as German has them for rents and bills."""
 _PARTS = {
     "morning": 8,
     "früh": 8,
@@ -197,6 +207,14 @@ def _nth_day(found: re.Match[str]) -> str:
     return f"on the {(nth | numbers).get(found['nth'], found['nth'])} {found['day']} of every month"
 
 
+def _month_day(found: re.Match[str]) -> str:
+    """Write "am ersten des Monats" and "am 15. jedes Monats" in the plain form."""
+    day = found["day"]
+    if day == "letzten":
+        return "on the last day of every month"
+    return f"on the {_MONTH_DAYS.get(day, day)} of every month"
+
+
 def _part(found: re.Match[str]) -> str:
     """Reckon "tomorrow evening at 7", "7 in the evening" and "tonight at 9"."""
     given = found.groupdict()
@@ -303,6 +321,14 @@ _REWRITES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         ),
         (rf"^jeden (?P<nth>1\.|ersten|letzten) (?P<day>{_LONG_DAY})\b(?! (?:im|des) )", _nth_day),
         (r"\bthe first(?: day)? of (the|every|each) month", r"the 1 of \1 month"),
+        (r"\bam monats(ersten|letzten)\b", r"am \1 des monats"),
+        (
+            (
+                rf"\b(?:am|jeden) (?P<day>\d{{1,2}}(?=\b)|{'|'.join(_MONTH_DAYS)}|letzten)\.?"
+                r" (?:des|im|eines|(?:in )?jede[mns]) monats?\b"
+            ),
+            _month_day,
+        ),
         (
             (
                 rf"\b(?P<month>{_MONTH})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"

@@ -11,6 +11,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.triggers import (
     EventKind,
+    NeverOccurs,
     Once,
     Timing,
     dump_timing,
@@ -34,13 +35,20 @@ _RULE = re.compile(
 )
 _PLAIN = re.compile(r"(\d+) (\d+) (\d+|\*|L|LW) (\d+|\*) (\*|[\d,#-]+L?)")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
-_CRON = re.compile(r"@\w+|[\d*/,-]+(?: [\dA-Z*/,#-]+){2,6}", re.IGNORECASE)
+_CRON_FIELD = (
+    r"(?:[\d*/,#LW-]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)+"
+)
+_CRON = re.compile(
+    rf"@\w+|[\d*/,-]+(?: {_CRON_FIELD}){{2,6}}|(?=.*\*)[\d*/,-]+(?: \S+){{2,6}}", re.IGNORECASE
+)
+"""A cron expression, if only a wrong one; "2 days before Christmas Eve" is none."""
 _USAGE = (
     "`when` can't be read: {given!r}. The nearest forms are `tomorrow at 9:00`, `in 20 minutes`,"
     " `every monday at 19:00`, `every 2 hours`, `2026-11-23T08:00` and, for anything else, times"
     " with an RRULE: `09:00 FREQ=WEEKLY;INTERVAL=2;BYDAY=MO`; events are `after job 3`,"
     " `message WORDS`, `feed URL`, `file *.pdf` and `webhook`"
 )
+_WRONG = "`when` can't be read: {given!r}, because {error}"
 _TWO_DATES = (
     "`when` names a date that may be two: {given!r}. Ask the person which, and write it as"
     " `2026-11-23 at 8:00`"
@@ -62,8 +70,10 @@ def fill_in(given: JobFields, words: str, *, zone: str, now: int, old: Timing | 
     try:
         clock = moment(now).astimezone(find_zone(zone))
         found = (_keep_rest(words, old, clock) if old else None) or _read(words, clock)
-    except ValueError as error:
+    except NeverOccurs as error:
         raise ToolArgumentError(str(error)) from error
+    except ValueError as error:
+        raise ToolArgumentError(_WRONG.format(given=words[:100], error=error)) from error
     if found is None:
         raise ToolArgumentError(_USAGE.format(given=words[:100]))
     is_limited = any(getattr(given, name) for name in _LIMITS)

@@ -42,6 +42,11 @@ async def test_what_words_leave_open_is_asked_and_all_can_be_cancelled(deploymen
         assert "⏰ Every Monday, 9:00 (Tokyo time): plan. Next: Mon 7 Dec, 1:00" in told
         told = await say("remind me on 31 February to run")
         assert told.startswith("I haven't set a reminder. 31 February never occurs.")
+        told = await say("remind me 2 days before Christmas Eve to wrap presents")
+        assert "22 Dec, 9:00: wrap presents" in told
+        await say("/undo")
+        told = await say("move plan to 12345 o'clock")
+        assert told.startswith("I changed nothing, because I can't read the time in “12345")
         assert "Paused: plan" in await say("pause plan")
         assert "Active again: plan" in await say("resume plan")
         told = await choose("cancel all my reminders", "No, keep")

@@ -34,6 +34,9 @@ _OFTEN = re.compile(
     r"\b(?:every|each|daily|weekly|monthly|hourly|jede[nrsm]?|alle|täglich|wöchentlich|\w+tags)\b",
     re.I,
 )
+_UNREAD_TIME = re.compile(r"`when` (?:can't be read|names)|\ban interval takes\b")
+_OVER = "that time is past"
+"""What the tool says of a time that it can't take."""
 _INTERRUPTED = "wrote something else"
 """What the result of a tool says whose question got another message as its answer."""
 _MAKER = re.compile(r"that job was created by (\".*?\"); only they")
@@ -87,6 +90,7 @@ _FORGOTTEN = Text("All right.")
 _PLANNED = Text("I'll remind you.")
 """The receipt below says of what, and when."""
 _NOT_PLANNED = Text("I haven't set a reminder.")
+_PAST = Text("That time is past. Choose a later one.")
 _NOT_SET_IT = Text("I haven't set the reminder “{entry}”.")
 _LEFT_OUT = Text(
     "You sent another message instead of answering my question, so I haven't set the"
@@ -98,6 +102,10 @@ _UNCHANGED = Text("I changed no reminder.")
 _NO_SUCH = Text(
     "I changed nothing, because “{entry}” fits none of your reminders, or more than"
     " one. /reminders lists them."
+)
+_NOT_MOVED = Text(
+    "I changed nothing, because I can't read the time in “{entry}”. Write it like “tomorrow at"
+    " 9:00”, or “in 20 minutes”."
 )
 _OTHERS = Text("That reminder belongs to {name}. Only they or an owner can change it.")
 _NOT_SET = Text("I couldn't change that setting to “{entry}”. /settings lists your settings.")
@@ -268,21 +276,29 @@ class Remind(_ToolCommand):
 
     def list_calls(self, notes: Notes) -> list[PlannedCall]:
         """Create a job that sends the text."""
+        return [PlannedCall("remind", _dump({"text": self.text, "when": self._say_when()}))]
+
+    def _say_when(self) -> str:
         span = f"in {self.in_minutes} minutes" if self.in_minutes else ""
         often = f"every {self.every_minutes} minutes" if self.every_minutes else ""
         rule = f"{self.times} {self.rule}" if self.rule else ""
-        when = self.words or self.at or self.cron or rule or span or often
-        return [PlannedCall("remind", _dump({"text": self.text, "when": when}))]
+        return self.words or self.at or self.cron or rule or span or often
 
     def report(self, result: ToolResultPart) -> str:
         """Name the job and its next time."""
         if result.text.startswith(_CREATED):
             return _PLANNED()
         if result.is_error:
-            reason = _NOT_RUN.sub("", result.text)
-            return f"{_NOT_PLANNED()} {reason[:1].upper()}{reason[1:]}"
+            return self._explain(_NOT_RUN.sub("", result.text))
         said = _LEFT_OUT if _INTERRUPTED in result.text else _NOT_SET_IT
         return said(entry=self.text)
+
+    def _explain(self, reason: str) -> str:
+        """Say why there is no reminder; the tool's own words about a time are for models."""
+        if _UNREAD_TIME.search(reason):
+            return _say_unread(self._say_when())
+        reason = _PAST() if reason.startswith(_OVER) else reason
+        return f"{_NOT_PLANNED()} {reason[:1].upper()}{reason[1:]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +345,8 @@ class ManageJob(_ToolCommand):
             return _UNCHANGED() if result.text.startswith(_NOTHING) else _FORGOTTEN()
         if maker := _MAKER.search(result.text):
             return _OTHERS(name=json.loads(maker[1]))
+        if _UNREAD_TIME.search(result.text):
+            return _NOT_MOVED(entry=self.when)
         return _NO_SUCH(entry=self.words)
 
 
@@ -507,8 +525,7 @@ class NoTime(AnythingElse):
             return _DAY_BEHIND(unread=self.unread, timing=self.read)
         if self.read:
             return _NO_PART_OF_TIME(unread=self.unread, timing=self.read)
-        entry = self.unread or self.quote()
-        return (_NO_TIME if _OFTEN.search(entry) else _NO_SINGLE_TIME)(entry=entry)
+        return _say_unread(self.unread or self.quote())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -538,6 +555,11 @@ class LeaveIt(StandInCommand):
     def reply(self, results: Sequence[ToolResultPart], context: ReplyContext) -> str:
         """Say that there is no reminder."""
         return _NOT_PLANNED()
+
+
+def _say_unread(entry: str) -> str:
+    """Say that the time in some words can't be read, with an example of one that can."""
+    return (_NO_TIME if _OFTEN.search(entry) else _NO_SINGLE_TIME)(entry=entry)
 
 
 def _memory(**arguments: str) -> PlannedCall:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
-from agent_core.localization import Text
+from agent_core.localization import Text, find_language, use_language
 from agent_core.models.scripted.commands import Remind
 from agent_core.spoken_rules import read_spoken
 from agent_core.spoken_times import DAY_NAMES, EVERY, LAST, SpokenTime, read_timing, read_when
 from agent_core.spoken_zones import take_zone
 from agent_core.time_phrases import MONTHS, list_meanings
+from agent_core.written_language import find_written
 
 _RECURRING = tuple(when.removesuffix("?") for when in (LAST, EVERY))
 """With a time of day, these words need no "remind me". Without one, they are no request: "Every day
@@ -111,7 +112,6 @@ _LAST_WORDS = 2
 """The most words behind a time that ends a text: "on Friday the 13th"."""
 _OPEN_END = re.compile(r"\b(?:until|till|bis|before|vor|from|von|ab|and|und)$", re.IGNORECASE)
 _ANY_DAY = datetime(2000, 1, 1)
-_HALF_DAY = timedelta(hours=12)
 _LONGEST_TIME = 12
 """Words of a time."""
 _ENDED, _WAKE_UP = Text("Time's up"), Text("Wake up")
@@ -124,16 +124,32 @@ def read_reminder(
     """Parse a line; `match` matches a pattern with the line, and `now` is the person's clock.
 
     Without a clock, it can't understand a day such as "tomorrow". An alarm comes before noon, if
-    its words leave that open.
+    its words leave that open. What it says without words is in the language of the line.
     """
     line = leave_out_please(line)
-    planned = _read_wish(line, match, now)
-    if planned and planned.at and now and match(rf"(?:{_WAKE}) .+", line):
-        night = _read_wish(line, match, now.replace(hour=23, minute=59))
-        at = datetime.fromisoformat(planned.at)
-        if night and night.at and datetime.fromisoformat(night.at) == at + _HALF_DAY:
-            return night
+    with use_language(find_written(line), find_language()):
+        planned = _read_wish(line, match, now)
+        if planned and planned.at and now and match(rf"(?:{_WAKE}) .+", line):
+            first = _read_wish(line, match, now.replace(hour=0, minute=0))
+            last = _read_wish(line, match, now.replace(hour=23, minute=59))
+            return _find_morning(planned, first, last, now)
     return planned
+
+
+def _find_morning(
+    alarm: Remind, first: Remind | None, last: Remind | None, now: datetime
+) -> Remind:
+    """Return an alarm in the morning; as it is, if its words name the half of the day.
+
+    `first` and `last` are its readings at the beginning and at the end of the day.
+    """
+    if first is None or last is None or first.at[11:] == alarm.at[11:]:
+        return alarm
+    morning = datetime.fromisoformat(first.at)
+    if morning <= now.replace(tzinfo=None):
+        morning += timedelta(days=1)
+    at = f"{morning:%Y-%m-%dT%H:%M}"
+    return replace(alarm, at=at) if at[:10] <= last.at[:10] else alarm
 
 
 def leave_out_please(line: str) -> str:

@@ -75,6 +75,29 @@ def test_the_answer_to_when_is_an_hour_of_the_day_or_a_no() -> None:
         assert isinstance(read_answer(words, wish, NOW), LeaveIt), words
 
 
+def test_a_bare_hour_that_is_over_by_evening_is_of_the_next_day() -> None:
+    wish, evening = AskWhen(text="drink water"), NOW.replace(hour=18, minute=20)
+
+    def check(row: tuple[str, str]) -> None:
+        said, at = row
+        whole = read_command(f"remind me {said} to drink water", evening)
+        assert read_answer(said, wish, evening) == whole == Remind(text="drink water", at=at)
+
+    rows = [
+        ("at 5", "2026-12-01T17:00"),
+        ("um 5", "2026-12-01T17:00"),
+        ("at 1", "2026-12-01T13:00"),
+        ("at 6:30", "2026-11-30T18:30"),
+        ("at 6", "2026-12-01T06:00"),
+        ("at 7", "2026-11-30T19:00"),
+        ("at 5 am", "2026-12-01T05:00"),
+        ("tomorrow at 5", "2026-12-01T05:00"),
+    ]
+    check_each(rows, check)
+    for alarm, text in (("wake me at 5", "Wake up"), ("wecke mich um 5", "Aufwachen")):
+        assert read_command(alarm, evening) == Remind(text=text, at="2026-12-01T05:00"), alarm
+
+
 def test_the_hint_fits_the_wish() -> None:
     for words, hint in (
         ("remind me later today to call", "remind me tomorrow at 9:00 to stretch"),

@@ -163,7 +163,7 @@ REMINDERS = (
         "Kannst du mich morgen früh um 7 daran erinnern, Tee zu kaufen?",
         Remind(text="Tee zu kaufen", at="2026-11-23T07:00"),
     ),
-    ("Stell einen Timer auf 10 Minuten", Remind(text="Time's up", in_minutes=10)),
+    ("Stell einen Timer auf 10 Minuten", Remind(text="Die Zeit ist um", in_minutes=10)),
 )
 
 
@@ -681,6 +681,19 @@ async def test_what_came_along_is_named(model: StandInModel) -> None:
             "I haven't set a reminder. It is late.",
         ),
         (
+            REMIND,
+            ("`remind` was not run: `when` can't be read: 'x', because 'x' is not cron.", True),
+            (
+                "I've set no reminder, because I can't read the time in “in 20 minutes”. Write it"
+                " like “remind me tomorrow at 9:00 to stretch”, or “24 December at 18:00”."
+            ),
+        ),
+        (
+            REMIND,
+            ("`remind` was not run: that time is past.", True),
+            "I haven't set a reminder. That time is past. Choose a later one.",
+        ),
+        (
             "forget the boiler",
             ("Refused: it waits for a yes.", True),
             "I couldn't remove “the boiler” from my memory. Refused: it waits for a yes.",
@@ -698,6 +711,15 @@ def test_a_reminder_that_nobody_meant_is_said_to_be_unchanged() -> None:
     said = "Nothing was changed. The person meant none of the jobs."
     result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=said)
     assert ManageJob(action="delete", words="pay rent").report(result) == "I changed no reminder."
+
+
+def test_a_new_time_that_cannot_be_read_is_named() -> None:
+    said = "`manage_jobs` was not run: `when` can't be read: 'blursday'. The nearest forms are …"
+    result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=said, is_error=True)
+    assert ManageJob(action="change", words="rent", when="blursday").report(result) == (
+        "I changed nothing, because I can't read the time in “blursday”. Write it like “tomorrow"
+        " at 9:00”, or “in 20 minutes”."
+    )
 
 
 def test_a_list_of_reminders_says_when_they_come() -> None:
