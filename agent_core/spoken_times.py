@@ -195,9 +195,9 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
         rule = _make_rule(given["gap"].lower(), named, now)
         return SpokenTime(rule=rule, times=f"{hour:02}:{minute:02}") if rule else None
     at = now.replace(hour=hour, minute=minute)
-    if named in ("", "today", "heute") and _is_bare(given) and at <= now:
-        if now < at + _HALF_DAY or (not named and hour <= _LAST_DARK):
-            at += _HALF_DAY  # "at 5", said by day or in the evening
+    is_over = now >= at + _HALF_DAY and (named or hour > _LAST_DARK)
+    if named in ("", "today", "heute") and _is_bare(given) and at <= now and not is_over:
+        at += _HALF_DAY  # "at 5", said by day or in the evening
     if given.get("yearly"):
         month = _month_of(given["month"].lower())
         return SpokenTime(cron=f"{minute} {hour} {int(given['dom'])} {month} *")
