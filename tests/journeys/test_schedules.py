@@ -187,7 +187,7 @@ async def test_the_command_line_takes_rules_and_own_calendars(stage: Stage) -> N
     own.unlink()
     refused = talaria(stage.home, "jobs", "change", "5", *job[:4])
     assert refused.code
-    assert "The calendar can't be read: there is no such file" in refused.err
+    assert "the calendar can't be read: there is no such file" in refused.err
 
 
 async def test_an_inexpressible_rule_is_refused_with_the_nearest(stage: Stage) -> None:

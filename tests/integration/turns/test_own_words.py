@@ -253,7 +253,9 @@ async def test_accepted_is_said_only_of_what_was_made(tmp_path: Path) -> None:
         clock.move(harness, hours=9)
         seen = len(harness.chat.shown)
         await harness.chat.press(approvals.ACCEPT())
-        shown = await harness.chat.sees_text("I haven't set this: today, 20:00 has passed.")
+        shown = await harness.chat.sees_text(
+            "I haven't set this reminder, because today, 20:00 has passed."
+        )
         assert approvals.ACCEPTED() not in shown.text
         assert shown.labels == ["+10 min", "+1 h", "Tomorrow", approvals.DISMISS()]
         await harness.chat.press("Tomorrow")
