@@ -19,7 +19,7 @@ TEST_5 := tests $(call IGNORE,agent_core architecture gateway integration)
 LOOK := .pytest_cache/parts
 # Folders without tests of a whole gateway; the marker leaves out those that start a process.
 FAST_1 := tests/adapters tests/gateway
-FAST_2 := tests/agent_core/[a-r]* tests/architecture tests/tools
+FAST_2 := tests/agent_core/[a-r]*/ tests/architecture tests/tools
 FAST_3 := tests/agent_core/[s-z]*
 CLIENTS := $(HOME)/.cache/talaria-clients
 VOICE := $(HOME)/.cache/talaria-voice
