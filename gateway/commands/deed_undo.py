@@ -76,7 +76,8 @@ class DeedUndo:
         that were deleted since.
         """
         if past := await self._database.read(find_past, deed):
-            return Reply(effect=_pass_over(call, deed, past))
+            reason = texts.describe_past(past.title, past.state)
+            return Reply(effect=lambda connection: (_leave_out(connection, call, deed, reason), ()))
         made = await self._run(call, [undo for undo, _ in reversed(deed.parts)])
         back = f"undo {BACK} {deed.id}"
         is_for_good = _split(deed.undo)[0] in _FOR_GOOD or not made.effects
@@ -147,20 +148,16 @@ class _Run:
         return "\n".join(dict.fromkeys(told or idle)), rows
 
 
-def _pass_over(call: Call, deed: Deed, past: Past) -> Effect:
-    """Return an effect that says why nothing is left of a deed, and leaves it out from now on."""
-
-    def effect(connection: Connection) -> Outcome:
-        deeds.leave_out(connection, call.doer, deed, now=call.now)
-        return texts.describe_past(past.title, past.state), ()
-
-    return effect
+def _leave_out(connection: Connection, call: Call, deed: Deed, reason: str) -> str:
+    """Leave a deed out of the next undo, and return what the person is told of it."""
+    deeds.leave_out(connection, call.doer, deed, now=call.now)
+    return texts.describe_kept(reason, deed.did, is_last=not call.argument)
 
 
 def _finish(call: Call, deed: Deed, made: _Run) -> Effect:
     """Return an effect that applies the commands', and says first that it took something back.
 
-    If they change nothing, such as of a token that is gone, it says which deed stays.
+    If they change nothing, such as of a token that is gone, it names the deed.
     """
 
     def effect(connection: Connection) -> Outcome:
@@ -168,10 +165,7 @@ def _finish(call: Call, deed: Deed, made: _Run) -> Effect:
         redo = "\n".join(one.undo for one in reversed(made.noted) if one.undo)
         redo = redo or deed.redo
         if not made.noted:  # the commands have changed nothing
-            deeds.leave_out(connection, call.doer, deed, now=call.now)
-            if deed.did:
-                text = texts.describe_kept(text, deed.did, is_last=not call.argument)
-            return text, rows
+            return _leave_out(connection, call, deed, text), rows
         deeds.take_back(connection, call.doer, deed, redo=redo, now=call.now)
         return (text if text.startswith(_SIGN) else texts.TAKEN_BACK(done=text)), rows
 
@@ -184,18 +178,18 @@ def _split(command: str) -> tuple[str, str]:
 
 
 def find_past(connection: Connection, deed: Deed) -> Past | None:
-    """Return the first reminder that a deed is about, if none of them can be taken back."""
+    """Return the first reminder that a deed was about, if nothing can be taken back of any."""
     found = [_find_past(connection, command) for command, _ in deed.parts]
     return found[0] if all(found) else None
 
 
 def is_past(connection: Connection, command: str) -> bool:
-    """Return whether a command would take back what a reminder has left behind; see `Past`."""
+    """Return whether a command that takes a deed back would come too late; see `Past`."""
     return _find_past(connection, command) is not None
 
 
 def _find_past(connection: Connection, command: str) -> Past | None:
-    """Return the reminder that a command is about, if the command can't change it any more.
+    """Return the reminder that a command is about, if the command would come too late.
 
     The answer to a reminder that has come can still be taken back.
     """

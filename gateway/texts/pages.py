@@ -122,9 +122,6 @@ BRING_BACK = Text("Bring it back")
 BACK_NAMED = Text("Bring it back: {name}")
 TOOK_BACK = Text("Taken back: {name}")
 BROUGHT_BACK = Text("Brought back: {name}")
-_HAS_COME = Text("“{title}” has come already, so there is nothing to take back.")
-_WAS_DELETED = Text("“{title}” was deleted already, so there is nothing to take back.")
-_IS_BACK = Text("“{title}” is back already.")
 UNDO_NUMBER = Text("Undo change {number}")
 UNDONE = Text("undid change {number}")
 
@@ -255,9 +252,3 @@ CURRENT = Text("in use")
 NO_VERSIONS = Text(
     "No versions are kept of this skill, because it isn't in Talaria's own folder of skills."
 )
-
-
-def describe_past(title: str, state: str) -> str:
-    """Say why nothing of a reminder is left to take back; `state` is that of its job."""
-    told = {"over": _HAS_COME, "dropped": _WAS_DELETED}.get(state, _IS_BACK)
-    return told(title=title)

@@ -4,23 +4,14 @@ from agent_core.localization import Text
 
 TAKEN_BACK = Text("↩ Taken back. {done}")
 BRING_BACK = Text("Bring it back")
-_CAME_ALREADY = Text(
-    "Your last change was the reminder “{title}”, which has come already. Send /undo again for the"
-    " change before it."
-)
-_DELETED_ALREADY = Text(
-    "Your last change was the reminder “{title}”, which was deleted already. Send /undo again for"
-    " the change before it."
-)
-_BACK_ALREADY = Text(
-    "Your last change deleted the reminder “{title}”, which is back already. Send /undo again for"
-    " the change before it."
-)
+_HAS_COME = Text("The reminder “{title}” has come already.")
+_WAS_DELETED = Text("The reminder “{title}” was deleted already.")
+_IS_BACK = Text("The reminder “{title}” is back already.")
 _KEPT = Text(
-    "{reason}\nSo I can't take back your last change ({change}). Send /undo again for the change"
-    " before it."
+    "{reason}\nSo there's nothing I can take back of your last change ({change}). Send /undo again"
+    " for the change before it."
 )
-_KEPT_NAMED = Text("{reason}\nSo I can't take this back: {change}.")
+_KEPT_NAMED = Text("{reason}\nSo there's nothing I can take back here: {change}.")
 TAKEN_ALREADY = Text("That was taken back already.")
 NO_WAY_BACK = Text("I can't bring that back any more.")
 FIXED = Text("Your last message changed nothing that I can take back ({change}).")
@@ -78,12 +69,14 @@ def ask(
 
 def describe_past(title: str, state: str) -> str:
     """Say why nothing of a reminder is left to take back; `state` is that of its job."""
-    told = {"over": _CAME_ALREADY, "dropped": _DELETED_ALREADY}.get(state, _BACK_ALREADY)
+    told = {"over": _HAS_COME, "dropped": _WAS_DELETED}.get(state, _IS_BACK)
     return told(title=title)
 
 
 def describe_kept(reason: str, did: str, *, is_last: bool) -> str:
-    """Say why a change stays, and which one that is; `is_last` if a bare `/undo` meant it."""
+    """Say why nothing is taken back, and of which change; `is_last` if a bare `/undo` meant it."""
+    if not did:
+        return reason
     told = _KEPT if is_last else _KEPT_NAMED
     return told(reason=reason, change=did.replace("\n", "; "))
 

@@ -21,6 +21,7 @@ from gateway.operations.logins import find_page_chat
 from gateway.operations.memory_types import UndoChange
 from gateway.people.admission import LOCAL_PLATFORM
 from gateway.texts import pages as texts
+from gateway.texts.undo import describe_past
 
 _MOST_BYTES = 4_000
 _PAGES = ("/today", "/jobs", "/memory")
@@ -41,7 +42,7 @@ async def change_deed(look: Look) -> Response:
     deed = await database.read(_find_deed, look.doer, number, word)
     past = await database.read(find_past, deed) if deed and word == DEED else None
     if past:
-        return look.redirect(place, note=texts.describe_past(past.title, past.state))
+        return look.redirect(place, note=describe_past(past.title, past.state))
     try:
         call = await _make_call(look, f"{word} {number}", InboxId(-number))
         said = await look.gateway.command_runner.press(call, UNDO)

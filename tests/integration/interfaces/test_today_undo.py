@@ -194,16 +194,41 @@ async def test_undo_names_a_reminder_that_was_deleted_elsewhere_and_goes_on(home
         reminded(home) as (setup, _),
         browse_as(setup.served, setup.chat, OLGA) as session,
     ):
+        (eggs,) = [one for one in await list_done(session) if "eggs" in one.text]
         page = await read(session, "/jobs")
         number = min(map(int, re.findall(r'action="/jobs/(\d+)/delete"', page)))
         async with session.post(f"/jobs/{number}/delete") as answer:
             assert answer.ok
-        assert "Call Ben" in await hear(setup, "/undo", OLGA)
-        assert await hear(setup, "/undo", OLGA) == (
-            "Your last change was the reminder “Turn the eggs”, which was deleted already. Send"
-            " /undo again for the change before it."
+        gone = (
+            "The reminder “Turn the eggs” was deleted already.\nSo there's nothing I can take back"
         )
+        _, _, deed, _ = eggs.address.split("/")
+        named = await hear(setup, f"/undo deed {deed}", OLGA)
+        assert named.startswith(f"{gone} here: ⏰")
+        assert "Call Ben" in await hear(setup, "/undo", OLGA)
         assert "Time zone as before" in await hear(setup, "/undo", OLGA)
+
+
+async def test_undo_goes_past_a_reminder_that_was_deleted_elsewhere(home: Path) -> None:
+    async with (
+        reminded(home) as (setup, _),
+        browse_as(setup.served, setup.chat, OLGA) as session,
+    ):
+        page = await read(session, "/jobs")
+        number = max(map(int, re.findall(r'action="/jobs/(\d+)/delete"', page)))
+        await hear(setup, f"/reminders pause {number}", OLGA)
+        await hear(setup, "/tools off recall", OLGA)  # so the page resumes an older deed
+        async with session.post(f"/jobs/{number}/resume") as answer:
+            assert answer.ok
+        await hear(setup, "/undo", OLGA)
+        told = await hear(setup, "/undo", OLGA)
+        assert "is active again" in told
+        assert "nothing I can take back of your last change (⏸ Paused: Call Ben)" in told
+        async with session.post(f"/jobs/{number}/delete") as answer:
+            assert answer.ok
+        told = await hear(setup, "/undo", OLGA)
+        assert told.startswith("The reminder “Call Ben” was deleted already.\nSo there's nothing")
+        assert "of your last change (⏰" in told
 
 
 async def test_what_was_done_to_a_deleted_reminder_has_no_undo_on_today(home: Path) -> None:

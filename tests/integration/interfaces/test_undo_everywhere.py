@@ -228,7 +228,7 @@ async def test_an_undo_of_a_token_that_is_gone_says_which_change_stays(setup: Se
         await send(session, f"/tokens/{number}/revoke")  # not the newest deed, so no undo of it
         told = await press(setup, "Undo")
         assert told.startswith(f"There is no token {number};")
-        assert told.endswith("\nSo I can't take this back: Token “kitchen” made.")
+        assert told.endswith("\nSo there's nothing I can take back here: Token “kitchen” made.")
 
 
 async def test_a_new_secret_says_why_nothing_takes_it_back(setup: Setup) -> None:
