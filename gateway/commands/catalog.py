@@ -126,7 +126,9 @@ _GROUPS: Mapping[HelpGroup, tuple[CommandSpec, ...]] = {
 COMMANDS = tuple(spec for specs in _GROUPS.values() for spec in specs)
 
 HIDDEN: tuple[CommandSpec, ...] = (
-    CommandSpec(name="home", summary="Show an app's home page", is_direct_only=True),
+    CommandSpec(
+        name="home", summary="Show status, next reminders and settings", is_direct_only=True
+    ),
     CommandSpec(name="start", summary="Get started, or change the time zone and language"),
     CommandSpec(name="refine", summary="Learn from our last messages now", is_direct_only=True),
     CommandSpec(name="jobs", summary="Show or change your reminders"),

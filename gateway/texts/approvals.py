@@ -102,7 +102,7 @@ _MOST_NAMED = 3
 _MORE = Plural("{n:,} more", "{n:,} more")
 _NAMED = {
     "file": Text("the file {name}"),
-    "quote": Text("a message by {name}"),
+    "quote": Text("a message from {name}"),
     "forward": Text("a message forwarded from {name}"),
     "fetched": Text("text from {name}"),
     "command": Text("the output of {name}"),

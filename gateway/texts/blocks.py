@@ -57,7 +57,10 @@ ONLY_OWNERS_WITH_ALL = Text(
     "Only an owner can share a block with everyone. You can share it with one person"
     " after another. To share it with a group, send this command there."
 )
-HERE_NOWHERE = Text("“here” stands for the group in which you write. Send the command there.")
+HERE_NOWHERE = Text(
+    "“here” stands for the group in which you write, so send the command in the group that"
+    " you mean."
+)
 NOBODY = Text(
     "I don't know anyone called {name}. Check the name, or use an account such as telegram:1234."
 )
@@ -112,7 +115,7 @@ ABOUT_BLOCKS = Text(
 NO_BLOCKS = Text("You have no shared notes yet.")
 SIZE = Text("{size:,} of {limit:,} characters")
 ONLY_READ = Text("I don't change it")
-SEEN_BY = Text("{name} sees it")
+SEEN_BY = Text("{name} can see it")
 SEEN_BY_NOBODY = Text("Nobody else sees it.")
 HIDE = Text("Hide")
 HIDE_FROM = Text("Hide {label} from {name}")

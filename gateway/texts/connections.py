@@ -56,7 +56,10 @@ _FOREIGN = Text(
     " you, and sign in there."
 )
 _IN = Text("The service “{name}” is connected. From now on, I use your account there.")
-_LATE = Text("The service “{name}” is taking long to answer. /connections shows whether it worked.")
+_LATE = Text(
+    "The service “{name}” is taking a long time to answer. Send /connections later to see"
+    " whether it is connected."
+)
 _FAILED = Text("I couldn't connect the service “{name}”. Details: “{details}”")
 ENDED = Text(
     "The service “{name}” is disconnected, and I've deleted my access to your account there."

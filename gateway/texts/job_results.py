@@ -90,7 +90,7 @@ _UNFIT = Text(
     " then use /reminders resume {job_id}. Details: “{reason}”"
 )
 _RECOVERED = Plural(
-    "_This works again after {n} failure._", "_This works again after {n} failures._"
+    "_After {n} failure, this works again._", "_After {n} failures, this works again._"
 )
 _SPENT = Text(
     "**{title}** didn't come: {reason} Next try: {next_at}. /reminders shows your reminders."

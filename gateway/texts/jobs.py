@@ -301,7 +301,7 @@ HINTS: Mapping[str, Text] = {
         " word. “feed https://…”: a new entry in a feed. “file *.pdf”: a new file. “webhook”: a"
         " call of its web address."
     ),
-    "zone": Text("Its time zone, like Europe/Vienna."),
+    "zone": Text("The reminder's time zone, like Europe/Vienna."),
 }
 
 

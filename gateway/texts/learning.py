@@ -41,7 +41,7 @@ HOW = Text(
     " you. Where I'm not sure, I ask. I never learn from the words of others. The buttons below"
     " change that."
 )
-_UNPROVED = Text("**Noted while we talked, but not in your words**")
+_UNPROVED = Text("**Noted while we talked, but your messages don't clearly say so**")
 _UNPROVED_HINT = Text("If a note is wrong, delete it like this: /memory forget {number}")
 SWITCHED_OFF = Text("I don't learn from our conversations. Choose below to change that.")
 UNTRUSTED = Text(

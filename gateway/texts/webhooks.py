@@ -16,7 +16,8 @@ NONE = Text("No webhooks yet. Add the address of a program that takes POST reque
 ADD = Text("Add a webhook")
 NAME, ADDRESS, EVENTS = Text("Name"), Text("Address"), Text("Events")
 HINT_ADDRESS = Text(
-    "The address begins with https:// and must be public, unless an owner allows its host."
+    "The address must begin with https:// and be on the public internet, unless an owner"
+    " allows its host."
 )
 KINDS: Mapping[WebhookEventKind, Text] = {
     "turn.started": Text("a request has started"),
@@ -36,7 +37,7 @@ STATES: Mapping[WebhookState, Text] = {
 WAITING = Plural("{n:,} event is waiting to be sent", "{n:,} events are waiting to be sent")
 FAILURES = Plural("The last attempt failed", "The last {n:,} attempts failed")
 DELIVERIES = Text("Last events")
-NOTHING_SENT = Text("Nothing was sent yet.")
+NOTHING_SENT = Text("Nothing has been sent yet.")
 SENT_STATES: Mapping[DeliveryState, Text] = {
     "waiting": Text("waits"),
     "sent": Text("sent"),

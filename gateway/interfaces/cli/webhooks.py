@@ -203,7 +203,7 @@ def _list_deliveries(answer: DeliveryList) -> list[str]:
         f"{one.id:>6}  {_write_time(one.created_at)}  {one.kind:<15} {_describe(one)}"
         for one in answer.deliveries
     ]
-    return lines or ["Nothing was sent yet."]
+    return lines or ["Nothing has been sent yet."]
 
 
 def _describe(one: DeliveryLine) -> str:

@@ -213,7 +213,7 @@ async def test_recovery_is_reported_without_output(tmp_path: Path) -> None:
         )
         clock.move(harness, days=1)
         await ended(harness, job, 2)
-        await harness.chat.sees_text("works again after 1 failure")
+        await harness.chat.sees_text("After 1 failure, this works again")
 
 
 def _found(connection: Connection, job: Job) -> Job:

@@ -259,7 +259,7 @@ async def test_a_failure_is_retried_and_reported_once_like_its_recovery(
         await ended(harness, 2, job.id)
         clock.move(harness, days=1, minutes=-18)
         shown = await harness.chat.sees_text("Back.")
-        assert "works again after 2 failures" in shown.text
+        assert "After 2 failures, this works again" in shown.text
         assert sum("failed" in text for text in texts(harness)) == 1
         assert await states(harness) == ["failed", "failed", "done"]
 

@@ -133,7 +133,7 @@ async def test_a_failing_command_is_tried_three_times_and_reported_once(
         (tmp_path / "words").write_text("Two letters came.")
         clock.move(harness, minutes=54)
         shown = await harness.chat.sees_text("Two letters came.")
-        assert "works again after 2 failures" in shown.text
+        assert "After 2 failures, this works again" in shown.text
         await looked(harness)
         assert sum("failed" in text for text in texts(harness)) == 1
         assert len(texts(harness)) == 3

@@ -340,7 +340,7 @@ async def test_the_feed_says_how_it_learns_and_marks_what_nobody_said(tmp_path: 
         await harness.chat.sees_text("Noted.")
         await harness.chat.says("/learned")
         feed = await harness.chat.sees_text("How I learn:")
-        marked = feed.text.partition("but not in your words")[2]
+        marked = feed.text.partition("messages don't clearly say so")[2]
         assert notes[0] in marked
         assert notes[1] not in marked
         assert "/memory forget 2" in marked
