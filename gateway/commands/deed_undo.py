@@ -149,7 +149,7 @@ class _Run:
 
 
 def _leave_out(connection: Connection, call: Call, deed: Deed, reason: str) -> str:
-    """Leave a deed out of the next undo, and return what the person is told of it."""
+    """Leave a deed out of the next undo, and return the sentence about it."""
     deeds.leave_out(connection, call.doer, deed, now=call.now)
     return texts.describe_kept(reason, deed.did, is_last=not call.argument)
 

@@ -106,7 +106,7 @@ async def test_a_dismissed_note_comes_back_and_can_be_accepted(tmp_path: Path) -
         await reviewed(harness)
         await harness.chat.sees_text("whether you meant it to last")
         await harness.chat.press("Dismiss")
-        await harness.chat.sees_text("Nothing has changed. /talaria learned dismissed")
+        await harness.chat.sees_text("send /talaria learned dismissed")
         await harness.chat.says("/learned restore 99")
         await harness.chat.sees_text("no dismissed note with that number")
         await harness.chat.says("/learned dismissed")
@@ -297,7 +297,7 @@ async def test_a_daily_summary_replaces_the_messages_of_the_day(tmp_path: Path) 
     plays = (say("Fine."), first, say("Nice."), second)
     async with learning(tmp_path, *plays[:2], chat=chat, clock=clock) as harness:
         await harness.chat.says("/learned daily")
-        await harness.chat.sees_text("once a day")
+        await harness.chat.sees_text("Once a day")
         await converse(harness, SAID)
     async with learning(tmp_path, *plays[2:], chat=chat, clock=clock, judge=doubt) as harness:
         await converse(harness, "I own a boat", first=2)
@@ -319,7 +319,7 @@ async def test_a_mode_ends_the_summaries_and_a_summary_switches_learning_on(tmp_
         for command, answer in (
             ("/learned off", "no longer learn"),
             ("/learned", "I don't learn from our conversations"),
-            ("/learned weekly", "once a week"),
+            ("/learned weekly", "Once a week"),
             ("/learned", "I haven't learned anything from our conversations yet"),
             ("/learned quiet", "without a sound"),
         ):

@@ -38,10 +38,10 @@ GROUP = {"chat": "room", "direct": False}
 POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
     "attached text": ({"attachments": NOTE}, "the file"),
     "PDF": ({"attachments": PDF}, "the file"),
-    "quote under a caption": ({"attachments": PDF, "quote": STRANGER}, "a message by"),
-    "quote": ({"quote": STRANGER}, "a message by"),
+    "quote under a caption": ({"attachments": PDF, "quote": STRANGER}, "a message from"),
+    "quote": ({"quote": STRANGER}, "a message from"),
     "forward": ({"forwarded": "Mallory"}, "a message forwarded from"),
-    "stranger in a group": ({"quote": STRANGER, **GROUP}, "a message by"),
+    "stranger in a group": ({"quote": STRANGER, **GROUP}, "a message from"),
 }
 CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
     "memory": (
