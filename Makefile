@@ -118,9 +118,12 @@ run: $(RUNTIME) ## Run the gateway
 
 demo: $(RUNTIME) ## Show a short offline conversation in a temporary home
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
+	echo "A conversation with the stand-in, which needs no model, key or network. It takes seconds." && \
+	echo "These messages are sent, and their answers follow:" && \
 	printf '%s\n' 'Hello! Who are you?' 'remember that the spare key is with Ada' \
-		'what do you remember?' '/status' | \
-	env -i PATH="$$PATH" LANG=C.UTF-8 HOME="$$home" TALARIA_HOME="$$home" $(BIN)/talaria chat
+		'what do you remember?' '/status' | tee /dev/stderr | \
+	env -i PATH="$$PATH" LANG=C.UTF-8 HOME="$$home" TALARIA_HOME="$$home" \
+	TALARIA_MODEL__PROVIDER=scripted $(BIN)/talaria chat
 
 bench: $(READY) ## Measure against emulators, next to bare bots (five minutes)
 	$(BIN)/python -m bench

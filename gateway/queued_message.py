@@ -20,7 +20,8 @@ class QueuedMessage:
     """A message that waits for its conversation's next turn or step.
 
     An edit of a waiting message replaces `message` and adds to `inbox_ids`. `starts_own_turn`
-    keeps it from steering the running turn.
+    keeps it from steering the running turn. With `ends_question`, that turn no longer waits for the
+    sender's answer.
     """
 
     inbox_ids: tuple[InboxId, ...]
@@ -33,6 +34,7 @@ class QueuedMessage:
     room_name: PlainName | None = None
     """The name that one of our own people gave to the room."""
     starts_own_turn: bool = False
+    ends_question: bool = False
     readings: tuple[Reading, ...] = ()
     """The results of reading the message's attachments."""
     unasked: tuple[str, ...] = ()

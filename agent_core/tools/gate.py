@@ -37,7 +37,8 @@ _MOST_EVIDENCED = 10
 _LONGEST_REASON = 2000
 _NAMED = 200
 _REASONS = {
-    "interrupted": "They did not decide, but wrote something else: read it before you go on.",
+    "interrupted": "They did not decide, but wrote something else: read it before you go on. If you"
+    " don't see it, it comes after this answer: end here, shortly.",
     "late": "Nobody answered in time, which means no.",
     "unreachable": "Nobody who may allow it can be asked now.",
     "used": "Its approval was used up or has expired; ask again only if it is still needed.",

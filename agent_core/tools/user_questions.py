@@ -150,7 +150,10 @@ class AskTool:
 def describe_no_answer(answer: Answer) -> str:
     """The reason why there is no choice, for the model."""
     if answer == "interrupted":
-        return "They did not choose, but wrote something else: read it before you go on."
+        return (
+            "They did not choose, but wrote something else: read it before you go on. If you don't"
+            " see it, it comes after this answer: end here, shortly."
+        )
     if answer == "unreachable":
         return "Nobody whom it is for can be asked now."
     return "No answer came. Go on without it if you can, or say what you are waiting for."

@@ -165,9 +165,11 @@ class ConversationCommands:
         if not call.argument:
             waiting = self.lanes.count_waiting(call.conversation.id)
             return Reply(text=general.describe_queue(waiting))
-        is_news = self.lanes.is_running(call.conversation.id) and not call.is_repeat
-        text = general.QUEUED() if is_news else ""
-        return Reply(text=text, pending=call.as_message(call.argument))
+        pending = replace(call.as_message(call.argument), ends_question=False)
+        if call.is_repeat or not self.lanes.is_running(call.conversation.id):
+            return Reply(pending=pending)
+        is_asked = self.lanes.awaits_answer(call.conversation.id)
+        return Reply(text=(general.QUEUED_ASKED if is_asked else general.QUEUED)(), pending=pending)
 
     async def _steer(self, call: Call) -> Reply:
         """Pass a message to the running turn; without one, it starts a turn as any message."""

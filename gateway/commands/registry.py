@@ -127,7 +127,10 @@ class Call:
         audit.record(connection, entry)
 
     def as_message(self, text: str) -> QueuedMessage:
-        """Return a text as a message of the caller that waits for the running turn to end."""
+        """Return a text as a message of the caller that waits for the running turn to end.
+
+        If that turn waits for an answer of the caller, it goes on without one.
+        """
         return QueuedMessage(
             inbox_ids=(self.inbox_id,),
             platform=self.platform,
@@ -136,6 +139,7 @@ class Call:
             conversation=self.conversation,
             room_id=self.room.id if self.room else None,
             starts_own_turn=True,
+            ends_question=True,
             is_repeat=self.is_repeat,
         )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-How = Literal["list", "code", "invitation", "claim", "local", "link"]
+How = Literal["list", "code", "invitation", "claim", "local", "link", "out"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,9 @@ class ListAccounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedAccount:
-    """An account of a person; `how` says what lets it talk: `link` if only the others may.
+    """An account of a person; `how` says what lets it talk.
+
+    It is `link` if only the person's other accounts may, and `out` if none of them may.
 
     `code` is an owner's yes to who waited, and `claim` the code that makes an owner.
     `since` and `linked_at` are in milliseconds UTC; `linked_at` is None if that is not known.

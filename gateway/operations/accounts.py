@@ -38,10 +38,12 @@ def describe_own(
     """Return the accounts of a person as an answer, linked ones last."""
     joined = account_links.list_joined(connection, person_id=person.id)
     entrances = audit.list_entrances(connection, person_id=person.id)
+    own = list_own(connection, person)
+    unadmitted: How = "link" if any(map(is_admitted, own)) else "out"
 
     def tell(one: Account) -> How:
         if not is_admitted(one):
-            return "link"
+            return unadmitted
         entrance = entrances.get((one.platform, one.user_id))
         return _ENTRANCES[entrance] if entrance and one.admitted_by == "code" else one.admitted_by
 
@@ -56,7 +58,7 @@ def describe_own(
             is_linked=one.came_from is not None,
             linked_at=joined.get((one.platform, one.user_id)),
         )
-        for one in list_own(connection, person)
+        for one in own
     )
 
 

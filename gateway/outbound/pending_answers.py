@@ -45,6 +45,13 @@ class PendingAnswers:
             if owner == turn_id:
                 self.resolve(question_id, "interrupted")
 
+    def is_awaited(self, turn_id: TurnId) -> bool:
+        """Return whether a turn waits."""
+        return any(
+            owner == turn_id and not self._futures[question_id].done()
+            for question_id, owner in self._turns.items()
+        )
+
     def count_turns(self) -> int:
         """Count the turns that wait."""
         waiting = (key for key, future in self._futures.items() if not future.done())

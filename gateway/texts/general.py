@@ -82,6 +82,7 @@ MISSED_SEND = Text("Send now")
 RETRY = Text("Try again")
 RETRY_RUNNING = Text("I'm still working on it. /stop ends it.")
 QUEUED = Text("I'll start on that when I've finished the current answer.")
+QUEUED_ASKED = Text("I'll start on that once you've answered my question above.")
 QUESTION_OVER = Text("(This no longer needs an answer.)")
 QUESTION_LATE = Text("(Nobody answered in time.)")
 PRESSED_LATE = Text(

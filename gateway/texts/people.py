@@ -161,6 +161,9 @@ _LINES: dict[str, Text] = {
     "claim": Text("{number}. {account}, since {date}, with the code for the owner"),
     "local": Text("{number}. {account}, since {date}, on this computer"),
     "link": Text("{number}. {account}, since {date}, linked to your other accounts"),
+    "out": Text(
+        "{number}. {account}, since {date}, may not talk with me until an owner lets it in"
+    ),
 }
 _LINE_HERE = Text("{line} (this one)")
 _SET_ASIDE = Plural(
@@ -223,6 +226,7 @@ _ADMITTED = {
     "claim": Text("with the code for the owner, since {date}"),
     "local": Text("on this computer, since {date}"),
     "link": Text("linked to the other accounts, since {date}"),
+    "out": Text("known since {date}; may not talk until an owner lets it in"),
 }
 _LINKED = Text("{admission}; linked")
 _LINKED_ON = Text("{admission}; linked: {date}")

@@ -82,9 +82,10 @@ class TurnHandle:
         if self.presenter and self.is_answered_in(chat):
             self.presenter.mark_steer(pending.message.message_id)
 
-    def has_steers(self) -> bool:
-        """Return whether a message waits that the turn has not read yet."""
-        return self.place is not None and bool(self.lane.find_steers(self.place, self.asker))
+    def has_news(self) -> bool:
+        """Return whether the asker has written something that goes before a question."""
+        has_steers = self.place is not None and self.lane.find_steers(self.place, self.asker)
+        return bool(has_steers) or self.lane.has_other_wish(self.asker)
 
     def inbox_ids(self) -> list[InboxId]:
         """Return the events that begin the turn."""

@@ -54,6 +54,13 @@ class LaneQueue:
                 found.append(job)
         return found
 
+    def has_other_wish(self, asker: PersonId) -> bool:
+        """Return whether a message of the asker waits that ends a question of the running turn."""
+        return any(
+            isinstance(job, QueuedMessage) and job.ends_question and job.person.id == asker
+            for job in self.jobs
+        )
+
     def take_steers(self, place: Place, asker: PersonId) -> list[QueuedMessage]:
         """Take the messages that `find_steers` returns out of the queue."""
         taken = self.find_steers(place, asker)

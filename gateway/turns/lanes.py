@@ -85,13 +85,16 @@ class Lanes:
     def put(self, pending: QueuedMessage) -> None:
         """Queue a message: it starts a turn, or steers the running one.
 
-        A turn of the same person that waits for an answer stops waiting.
+        A turn of the same person that waits for an answer stops waiting, unless the message is one
+        that may wait for it, such as that of `/queue`.
         """
         handle = self._handles.get(pending.conversation.id)
         self._workers.put(pending.conversation.id, pending)
-        is_steer = handle and handle.asker == pending.person.id and not pending.starts_own_turn
-        if handle and handle.active and is_steer:
+        if handle is None or handle.active is None or handle.asker != pending.person.id:
+            return
+        if pending.ends_question or not pending.starts_own_turn:
             self._answers.interrupt(handle.active.id)
+        if not pending.starts_own_turn:
             handle.mark_steer(pending)
 
     async def recover(self) -> None:
@@ -221,6 +224,12 @@ class Lanes:
     def count_waiting(self, conversation_id: ConversationId) -> int:
         """Count the messages that wait behind the running turn."""
         return len(self._workers.waiting(conversation_id))
+
+    def awaits_answer(self, conversation_id: ConversationId) -> bool:
+        """Return whether the running turn of a conversation waits for an answer."""
+        handle = self._handles.get(conversation_id)
+        active = handle.active if handle else None
+        return active is not None and self._answers.is_awaited(active.id)
 
     def drain(self) -> None:
         """Begin no more turns, and let the running ones reach a step boundary.

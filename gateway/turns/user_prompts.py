@@ -137,7 +137,7 @@ class UserPrompts:
     async def _ask(self, inquiry: _Wish) -> Choice | Answer:
         now = self.now()
         turn_id, call_id = inquiry.turn_id, inquiry.call_id
-        has_steers = self._has_steers(turn_id)
+        has_news = self._has_news(turn_id)
         presenter = self._find_presenter(turn_id)
         shown, was_draft = presenter.end_live_message() if presenter else ("", False)
         kept = LiveEnding()
@@ -147,8 +147,11 @@ class UserPrompts:
             known = questions.find_of_call(connection, turn_id=turn_id, call_id=call_id)
             if known:
                 return known, []
-            if has_steers:
-                return "interrupted", []  # their message may be the answer: the turn reads it first
+            if has_news:
+                return (
+                    "interrupted",
+                    [],
+                )  # their message may be the answer, or is a wish that comes next
             is_job = job_runs.find_of_turn(connection, turn_id=turn_id) is not None
             if is_job and not inquiry.asks_in_jobs:
                 return "unreachable", []
@@ -217,9 +220,9 @@ class UserPrompts:
         is_shown = was_draft or outbox.find_live(connection, turn_id=turn.id) is not None
         return end_live(connection, reply, text if is_shown else "", adapter, now)
 
-    def _has_steers(self, turn_id: TurnId) -> bool:
+    def _has_news(self, turn_id: TurnId) -> bool:
         handle = self.handles.find(turn_id)
-        return handle is not None and handle.has_steers()
+        return handle is not None and handle.has_news()
 
     async def _wait(self, question: Question) -> Choice | Answer:
         said = await self._hear(question)
@@ -232,7 +235,7 @@ class UserPrompts:
         turn_id = question.turn_id
         if not self.questions.answers.is_open:
             raise QuestionPending
-        if turn_id is not None and self._has_steers(turn_id):
+        if turn_id is not None and self._has_news(turn_id):
             return "interrupted"
         seconds = max(0.0, (question.expires_at - self.now()) / 1000)
         presenter = self._find_presenter(turn_id) if turn_id is not None else None

@@ -80,6 +80,38 @@ async def test_a_person_sees_how_each_account_came_and_unlinks_one(setup: Setup)
     assert accounts.person_id != (await find_named(setup, "zebrana")).id
 
 
+async def test_a_person_without_an_account_that_may_talk_is_shown_as_such(setup: Setup) -> None:
+    """As after an unlink of an account that was never let in by itself."""
+    number = await link(setup, "zebrana")
+
+    def look_linked(connection: Connection) -> None:
+        connection.execute(
+            "UPDATE accounts SET admitted_by = 'list' WHERE id = :id", {"id": number}
+        )
+
+    def part(connection: Connection) -> None:
+        connection.execute(
+            "UPDATE people SET joined_to = NULL WHERE id ="
+            " (SELECT came_from FROM accounts WHERE id = :id)",
+            {"id": number},
+        )
+        connection.execute(
+            "UPDATE accounts SET person_id = came_from, came_from = NULL WHERE id = :id",
+            {"id": number},
+        )
+
+    out = "may not talk until an owner lets it in"
+    async with browse(setup.served) as session:
+        await setup.served.gateway.database.write("test", look_linked)
+        text = await read(session, "/people")
+        assert "linked to the other accounts, since Wed 18 Nov" in text
+        assert out not in text
+        await setup.served.gateway.database.write("test", part)
+        text = await read(session, "/people")
+        assert "linked to the other accounts" not in text
+        assert f"known since Wed 18 Nov; {out}" in text
+
+
 async def test_nobody_unlinks_an_account_of_somebody_else(setup: Setup) -> None:
     number = await link(setup, "zebrana")
     async with browse(setup.served) as session:

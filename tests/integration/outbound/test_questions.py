@@ -18,6 +18,7 @@ from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.tools.user_questions import UserPrompt
 from gateway.app.timings import Timings
 from gateway.texts import general
+from tests.agent_core.skills.skill_folders import write_skill
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Gate, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -195,11 +196,41 @@ async def test_a_queued_message_does_not_end_the_wait(tmp_path: Path) -> None:
         await harness.chat.says("paint my room")
         await waiting(harness)
         await harness.chat.says("/queue Red")
-        await harness.chat.sees_text(general.QUEUED())
+        await harness.chat.sees_text(general.QUEUED_ASKED())
         assert harness.gateway.questions.answers._futures
         await harness.chat.press("Blue")
         await harness.chat.sees_text("Later.")
         assert results(model, 1) == ["They chose: Blue"]
+
+
+@pytest.mark.parametrize("said", ["/tidy the attic", "/skills try tidy the attic"])
+async def test_a_command_that_begins_a_turn_ends_the_wait(tmp_path: Path, said: str) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    model = FakeModel(QUESTION, say("Then not."), say("Swept."))
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        message = await waiting(harness)
+        await harness.chat.says(said)
+        await harness.chat.sees_text("Swept.")
+        await harness.at_rest()
+        assert "it comes after this answer" in results(model, 1)[0]
+        assert message.text == f"Which colour?\n\n{general.QUESTION_OVER()}"
+        assert "the attic" in words(model)[-1]
+
+
+async def test_a_command_before_the_question_goes_first(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", "tidy")
+    gate = Gate()
+    model = FakeModel([gate.hold, *QUESTION], say("Then not."), say("Swept."))
+    async with running(tmp_path, model) as harness:
+        await harness.chat.says("paint my room")
+        await gate.reached.wait()
+        await harness.chat.says("/tidy the attic")
+        await harness.until(lambda: harness.gateway.lanes.count_waiting(_dialogue()) == 1)
+        gate.open.set()
+        await harness.chat.sees_text("Swept.")
+        await harness.at_rest()
+        assert [one.text for one in harness.chat.shown] == ["Then not.", "Swept."]
 
 
 async def test_pressed_twice_at_once_the_first_counts(tmp_path: Path) -> None:
