@@ -143,7 +143,8 @@ class BlockCommands:
             block, readers = await self.access.database.read(look)
         except Declined as refusal:
             return Reply(text=str(refusal))
-        button = stand_for(f"block delete {block.id} yes", block_texts.DROP(), "danger")
+        words = f"block delete {block.id} yes"
+        button = stand_for(words, block_texts.DROP(), "danger", says_yes=True)
         return Reply(text=block_texts.ask_to_drop(block.label, readers), buttons=(button,))
 
 

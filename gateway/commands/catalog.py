@@ -382,7 +382,8 @@ def suggest_command(name: str, argument: str, person: Person) -> Reply:
         return Reply(text=general.UNKNOWN_COMMAND(name=name))
     text = general.NEAREST_COMMAND(name=name, nearest=near)
     whole = " ".join(read_plain_name(near, argument)).strip()
-    return Reply(text=text, buttons=offer_command(whole, f"/{near} {argument}".strip()))
+    label = f"/{near} {argument}".strip()
+    return Reply(text=text, buttons=offer_command(whole, label, says_yes=True))
 
 
 def _find_meant(name: str, usable: Sequence[str]) -> str | None:

@@ -212,11 +212,10 @@ class JobCommands:
             buttons = _open_each(found) if call.is_press else ()
             return Reply(text=text, buttons=buttons, is_refusal=True)
         if order.verb == "delete" and call.is_press and not order.is_sure:
-            sure = stand_for(f"jobs delete {job.id} {_YES}", job_texts.DROP(), "danger")
-            return Reply(
-                text=job_texts.ask_to_drop(job),
-                buttons=(sure, stand_for(f"jobs {job.id}", job_texts.KEEP())),
-            )
+            words = f"jobs delete {job.id} {_YES}"
+            sure = stand_for(words, job_texts.DROP(), "danger", says_yes=True)
+            keep = stand_for(f"jobs {job.id}", job_texts.KEEP(), says_yes=False)
+            return Reply(text=job_texts.ask_to_drop(job), buttons=(sure, keep))
 
         def effect(connection: Connection) -> Outcome:
             current = _find(connection, call, order.job_id)

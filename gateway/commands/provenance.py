@@ -436,5 +436,5 @@ def _ask(call: Call, change: _Change, reason: str = "", *, is_of_others: bool = 
             reason=reason,
             is_of_others=is_of_others,
         ),
-        buttons=offer_command(change.command, memory.UNDO()),
+        buttons=offer_command(change.command, memory.UNDO(), says_yes=True),
     )

@@ -238,8 +238,9 @@ def offer_move(
     left = list_left(connection, person_id=call.person.id, zone=zone) if zone != to else []
     if not left:
         return "", ()
-    move = stand_for(f"jobs move {digest_zone(zone)}", MOVE(), "good")
-    return f"\n\n{ask_to_move(len(left), zone)}", (move, stand_for("jobs", KEEP()))
+    move = stand_for(f"jobs move {digest_zone(zone)}", MOVE(), "good", says_yes=True)
+    keep = stand_for("jobs", KEEP(), says_yes=False)
+    return f"\n\n{ask_to_move(len(left), zone)}", (move, keep)
 
 
 def _list_next_jobs(connection: Connection, call: Call) -> list[Job]:

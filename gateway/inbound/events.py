@@ -270,7 +270,18 @@ def is_newcomer(person: Person, message: InboundMessage, now: int) -> bool:
 
 def make_reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
     """Build a person's reaction to an open question."""
-    return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+    return Reaction(
+        inbox_id=row.id,
+        platform=row.platform,
+        address=heard.address,
+        person=person,
+        quoted=find_quoted(heard) if isinstance(heard, InboundMessage) else None,
+    )
+
+
+def find_quoted(message: InboundMessage) -> str | None:
+    """Return the platform's id of the message that one answers, "" if unknown; None without one."""
+    return (message.quote.message_id or "") if message.quote else None
 
 
 def find_said_command(message: InboundMessage) -> tuple[str, str] | None:

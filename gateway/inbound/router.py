@@ -45,7 +45,7 @@ from gateway.inbound.events import (
 from gateway.inbound.known_conversations import KnownConversations
 from gateway.inbound.quotes import judge_quote
 from gateway.inbound.reactions import take_reaction
-from gateway.outbound.command_buttons import read_command, read_label
+from gateway.outbound.command_buttons import read_bare_answer, read_command, read_label
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.people.admission import AccountRef
@@ -295,9 +295,9 @@ class InboundRouter:
         is_new = events.is_newcomer(person, message, self._now())
         if is_new and not command and await self._onboarding.hears(person, message):
             command = (START, message.text)
-        if not command and await self._answers_question(row, message, person):
+        if not command and await self._answers_question(arrived, person):
             return
-        command = command or events.find_said_command(message)
+        command = command or await self._find_said_command(arrived, person)
         if command:
             await self._commands.run(arrived, person, (room_conversation, conversation), command)
             return
@@ -335,16 +335,45 @@ class InboundRouter:
         outgoing = make_outgoing(arrived, general.ANONYMOUS()) if is_said else None
         await self._skip(SkippedEvent(row=arrived.row), outgoing)
 
-    async def _answers_question(
-        self, row: InboxRow, message: InboundMessage, person: Person
-    ) -> bool:
-        """Return whether a message was taken as the answer to a question."""
+    async def _answers_question(self, arrived: InboundEvent, person: Person) -> bool:
+        """Return whether a message was taken as the answer to a question.
+
+        A no to a command's question is, if no button says it; a yes is the command of its button.
+        """
+        row, message = arrived.row, arrived.message
         is_answer = events.is_plain_text(message) and await self._questions.hear(
             make_reaction(row, message, person), message.text
         )
         if is_answer:
             self._forget_known()  # the answer may have merged two people
+        elif await self._read_bare_answer(arrived, person) == "":
+            await self._commands.finish(arrived, general.CHANGED_NOTHING())
+            return True
         return is_answer
+
+    async def _find_said_command(
+        self, arrived: InboundEvent, person: Person
+    ) -> tuple[str, str] | None:
+        """Return the command that plain words mean, or that they answer a question with."""
+        if answer := await self._read_bare_answer(arrived, person):
+            return events.parse_command(answer)
+        return events.find_said_command(arrived.message)
+
+    async def _read_bare_answer(self, arrived: InboundEvent, person: Person) -> str | None:
+        """Return the command that a yes or a no stands for below a command's question to a person.
+
+        "" is a no that needs no command; None answers no such question. The question is the newest
+        message of the chat, or the one that is answered.
+        """
+        row, message = arrived.row, arrived.message
+        is_yes = general.read_yes_or_no(message.text)
+        if is_yes is None or not events.is_plain_text(message):
+            return None
+        chat, quoted = make_chat(row.platform, message.address), events.find_quoted(message)
+        shown = await self._database.read(outbox.find_shown, chat=chat, message_id=quoted)
+        if shown is None or shown.person_id != person.id:
+            return None
+        return read_bare_answer(shown.buttons, is_yes=is_yes)
 
     async def _read_written_press(self, arrived: InboundEvent) -> InboundEvent:
         """Take the words of a button for a press where none can be shown.

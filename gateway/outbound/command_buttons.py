@@ -23,21 +23,28 @@ _WRITE = "✎"
 _MOST_SPELLED = 4
 """Labels below a text, as many as a reminder has. Texts with more say what to write."""
 _PICTURES = ("png", "jpg", "jpeg", "webp", "gif")
-_KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
+_KEY = re.compile(r"(?P<says>[cyn]):(?P<words>[a-z0-9_:-]{1,38})")
+_SAYS = {None: "c", True: "y", False: "n"}
+"""How a key begins, by what its button says to the question above it: nothing, yes or no."""
 
 
-def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
-    """Make a button that sends `/words`. Raises `ValueError` if they don't fit into a key."""
-    key = "c:" + words.replace(" ", ":")
+def stand_for(
+    words: str, label: str, style: Style = "plain", *, says_yes: bool | None = None
+) -> Choice:
+    """Make a button that sends `/words`. Raises `ValueError` if they don't fit into a key.
+
+    Below a question, a typed yes also presses the button that `says_yes`, and a no the other one.
+    """
+    key = f"{_SAYS[says_yes]}:{words.replace(' ', ':')}"
     if not _KEY.fullmatch(key):
         raise ValueError(f"a button can't stand for {words!r}")
     return Choice(key=key, label=label, style=style)
 
 
-def offer_command(words: str, label: str) -> tuple[Choice, ...]:
+def offer_command(words: str, label: str, *, says_yes: bool | None = None) -> tuple[Choice, ...]:
     """Make a button that sends `/words`; none if they don't fit into a key, such as a long name."""
     try:
-        return (stand_for(words, label),)
+        return (stand_for(words, label, says_yes=says_yes),)
     except ValueError:
         return ()
 
@@ -56,6 +63,14 @@ def read_command(key: str) -> str | None:
     """Return the command of a button's key; a forged key only sends what anybody may send."""
     found = _KEY.fullmatch(key)
     return "/" + found["words"].replace(":", " ") if found else None
+
+
+def read_bare_answer(buttons: Sequence[Choice], *, is_yes: bool) -> str | None:
+    """Return the command for a typed yes or no; "" for a no without a button; None if none asks."""
+    says = {found["says"]: one.key for one in buttons if (found := _KEY.fullmatch(one.key))}
+    if "y" not in says:
+        return None
+    return read_command(says.get(_SAYS[is_yes], "")) or ""
 
 
 def spell_out(text: str, buttons: Sequence[Choice]) -> str:

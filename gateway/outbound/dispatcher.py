@@ -562,7 +562,7 @@ def _revive(connection: Connection, chat: Chat, reason: str, *, now: int) -> lis
                 chat=chat,
                 body=general.MISSED(count),
                 person_id=person_id,
-                buttons=(stand_for("retry", general.MISSED_SEND()),),
+                buttons=(stand_for("retry", general.MISSED_SEND(), says_yes=True),),
             )
         rows.append(outbox.enqueue(connection, outgoing, now=now))
     return rows

@@ -126,7 +126,7 @@ def match(
 
 
 def _plain(words: str) -> str:
-    return " ".join(words.casefold().split()).strip(".!")
+    return " ".join(words.casefold().replace(",", " ").split()).strip(".!")
 
 
 def _body(question: Question, adapter: ChatAdapter | None, text: str) -> str:

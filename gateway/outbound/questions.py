@@ -52,6 +52,8 @@ _ONLY_PRESSED: frozenset[QuestionKind] = frozenset(("full", "reading"))
 _NOTES: QuestionKind = "notes"
 _PROPOSAL: QuestionKind = "proposal"
 """The kinds of questions that wait in a chat where a turn may ask something, too."""
+_NAMED: frozenset[QuestionKind] = frozenset((_CALL, _NOTES, _PROPOSAL))
+"""Kinds of questions that a bare yes does not accept, because others' words may ask for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,8 @@ class Reaction:
     platform: str
     address: Address
     person: Person
+    quoted: str | None = None
+    """The platform's id of the message that words answer, if they answer one."""
 
 
 Find = Callable[[Connection], tuple[Question, str] | None]
@@ -214,17 +218,20 @@ class Questions:
                 has_buttons = question_views.shows_buttons(question, adapter)
                 if _is_of_review(question) and _is_asked_there(question, reaction):
                     with speak_to(connection, question.person_id):
-                        key = typed_answers.read_answer(connection, question, words)
+                        key = typed_answers.read_note_answer(connection, question, words)
                     if key:
                         return question, key
                 if has_buttons and question.kind in (_NOTES, _PROPOSAL):
                     continue  # untrusted words may have made the person type "1" in answer to them
-                is_by_name = question.kind == _CALL and has_buttons
+                is_yes = general.read_yes_or_no(words)
+                is_by_name = is_yes is not None or (question.kind == _CALL and has_buttons)
                 key = question_views.match(
                     question, words, has_buttons=has_buttons, is_by_name=is_by_name
                 )
-                with speak_to(connection, question.person_id):
-                    key = key or typed_answers.read_refusal(connection, question, words)
+                if not (key or (is_yes and question.kind in _NAMED)):
+                    key = typed_answers.read_bare_answer(
+                        connection, question, words, reaction.quoted
+                    )
                 if key and _is_asked_there(question, reaction):
                     return question, key
             return None

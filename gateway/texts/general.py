@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.localization import Plural, Text, join_list, name_language
+from agent_core.localization import LANGUAGES, Plural, Text, join_list, name_language, use_language
 from agent_core.safe_names import read_call_name
 from agent_core.shown_settings import VERBOSITIES, name_city
 from gateway.known_platforms import find_title
@@ -43,8 +43,14 @@ CONVERSATION_STARTED = Text(
     "I've started a new conversation. You can still search the old one, and I keep what I remember"
     " about you."
 )
-_YES, _NO = Text("yes, yes please, ok, okay, sure"), Text("no, no thanks, no thank you, nope")
+_YES = Text(
+    "yes, yep, yeah, ok, okay, sure, please, please do, of course, do it, do that, go ahead,"
+    " exactly, correct"
+)
+_NO = Text("no, no thanks, no thank you, nope, nah, don't, please don't, better not")
+_YES_FIRST, _NO_FIRST = Text("yes"), Text("no, don't")
 _NEVER_MIND = Text("nothing, never mind, nevermind, cancel, forget it, leave it, not now")
+CHANGED_NOTHING = Text("All right, I've changed nothing.")
 SETTING_SAVED = Text("Done.")
 VERBOSITY_SAVED = Text("Done. What you see of my work: {shown}.")
 LANGUAGE_PARTLY = Text(
@@ -488,24 +494,37 @@ def _append(text: str, note: str) -> str:
     return f"{text}\n\n{note}" if text else note
 
 
-def is_refusal(words: str) -> bool:
-    """Return whether words take a wish back, such as "Nothing, never mind".
-
-    English counts in any language.
-    """
-    said = " ".join(words.casefold().replace(",", " ").split()).strip(".!")
-    known = f"{_NEVER_MIND.english}, {_NEVER_MIND()}".casefold().split(", ")
-    one = "|".join(re.escape(part) for part in sorted(known, key=len, reverse=True))
-    return re.fullmatch(rf"(?:{one})(?: (?:{one}))*", said) is not None
-
-
 def read_yes_or_no(words: str) -> bool | None:
     """Return whether words are a bare yes, or a bare no; None for anything else.
 
-    English counts in any language.
+    "Nothing, never mind" is a no. Each language counts, whatever the reader's is.
     """
-    said = " ".join(words.casefold().replace(",", " ").split()).strip(".!")
-    for text, means in ((_YES, True), (_NO, False)):
-        if said in f"{text.english}, {text()}".casefold().split(", "):
+    if re.fullmatch(_any_of(_YES), _plain(words)):
+        return True
+    return False if re.fullmatch(_any_of(_NO, _NEVER_MIND), _plain(words)) else None
+
+
+def starts_with_yes_or_no(label: str) -> bool | None:
+    """Return whether the label of a button is a yes, or a no; None for neither.
+
+    It may go on, such as "Yes, delete".
+    """
+    for first, means in ((_YES_FIRST, True), (_NO_FIRST, False)):
+        if re.match(rf"{_any_of(first)}\b", _plain(label)):
             return means
-    return None
+    return read_yes_or_no(label)
+
+
+def _any_of(*texts: Text) -> str:
+    """Make a pattern for one or several of the phrases that texts list in any language."""
+    known: list[str] = []
+    for tag in LANGUAGES:
+        with use_language(tag):
+            known += [part for text in texts for part in text().split(", ")]
+    one = "|".join(re.escape(part) for part in sorted(known, key=len, reverse=True))
+    return rf"(?:{one})(?: (?:{one}))*"
+
+
+def _plain(words: str) -> str:
+    plain = words.casefold().replace(",", " ").replace("’", "'")
+    return " ".join(plain.split()).strip(".! ")

@@ -393,8 +393,11 @@ class Unlinked:
 
 def describe_unlinked(done: Unlinked) -> str:
     """Say what left with an account, and what stayed."""
-    reported = [_UNLINKED(account=done.account), _UNLINKED_CONVERSATIONS(done.sessions)]
-    reported.append(_UNLINKED_NOTES(done.entries))
+    reported = [_UNLINKED(account=done.account)]
+    if done.sessions:
+        reported.append(_UNLINKED_CONVERSATIONS(done.sessions))
+    if done.entries:
+        reported.append(_UNLINKED_NOTES(done.entries))
     if done.kept:
         reported.append(_UNLINKED_KEPT(done.kept))
     if not done.is_admitted:

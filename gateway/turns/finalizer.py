@@ -477,7 +477,7 @@ def _find_idle(connection: Connection, active: ActiveTurn) -> str:
     words = active.request
     before = active.messages[: -active.own_count or None]
     asked = before[-1].text.rstrip() if before and before[-1].role == "assistant" else ""
-    is_no = general.read_yes_or_no(words) is False or general.is_refusal(words)
+    is_no = general.read_yes_or_no(words) is False
     is_answer = questions.is_of_turn(connection, turn_id=active.id) or (
         is_no and asked.endswith(_ASKS)
     )

@@ -58,3 +58,41 @@ async def test_what_words_leave_open_is_asked_and_all_can_be_cancelled(deploymen
         await say("/undo")
         told = await say("show my reminders")
         assert [name in told for name in ("dentist", "join the call", "plan")] == [True] * 3
+
+
+async def test_a_plain_yes_or_no_answers_and_other_words_are_no_answer(deployment: Stage) -> None:
+    anna, clock = deployment.account("telegram", ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open(**STAND_IN) as harness:
+
+        async def answer(words: str, label: str, reply: str) -> str:
+            clock.move(harness, minutes=1)
+            await harness.notes(anna.says(words))
+            await harness.asks(anna, label)
+            return await harness.hears(anna, reply)
+
+        for language, wish, order, labels, no, yes, kept in (
+            ("en", "remind me at 9 to run", "cancel all my reminders",
+             ("Yes, delete", "No, keep"), "no", "yes", "I changed no reminder."),
+            ("de", "erinnere mich um 9 ans Laufen", "lösche alle meine erinnerungen",
+             ("Ja, löschen", "Nein, so lassen"), "nein", "ja, klar",
+             "Ich habe keine Erinnerung geändert."),
+        ):  # fmt: skip
+            await harness.hears(anna, f"/settings language {language}")
+            own = await harness.count("jobs", "state = 'active'")  # each home begins with some
+            await harness.hears(anna, wish)
+            for reply in (no, "never mind"):
+                told = await answer(order, labels[1], reply)
+                assert told.endswith(kept), reply
+                assert "talaria setup" not in told, reply  # the answer is no message of its own
+            told = await answer(order, labels[0], "hm")
+            assert "talaria setup" in told
+            assert kept not in told
+            assert await harness.count("jobs", "state = 'active'") == own + 1
+            await answer(order, labels[0], yes)
+            assert await harness.count("jobs", "state = 'active'") == own
+
+        await harness.hears(anna, "/settings language en")
+        assert "none of your reminders fits “dentist”" in await harness.hears(
+            anna, "cancel the dentist"
+        )

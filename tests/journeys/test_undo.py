@@ -593,3 +593,44 @@ async def test_the_same_reminder_again_is_said_and_undone(deployment: Stage) -> 
             if is_twin:
                 await harness.press(anna, "Undo")
                 assert "I've deleted Call ben" in anna.seen()[-1].text
+
+
+@everywhere
+async def test_a_typed_yes_or_no_answers_the_question_of_undo(
+    deployment: Stage, platform: str
+) -> None:
+    anna, clock = deployment.account(platform, ANNA), Clock(*NOON)
+    deployment.now = clock
+    async with deployment.open() as harness:
+
+        async def ask_again() -> None:
+            assert "Shall I take it back?" in await harness.hears(anna, "/undo")
+
+        await harness.hears(anna, "/settings quiet_hours 22-7")
+        clock.move(harness, hours=3)
+        for refusal in ("no", "Nein, danke"):
+            await ask_again()
+            assert await harness.hears(anna, refusal) == "All right, I've changed nothing."
+        await ask_again()
+        deployment.plan("Yes to what?")
+        await harness.hears(anna, "perhaps")  # goes to the model, and acts on nothing
+        deployment.plan("Fine.")
+        assert "Fine." in await harness.hears(anna, "yes")  # is no answer to what stands above
+        await ask_again()
+        assert "↩ Taken back. Quiet hours" in await harness.hears(anna, "yes please")
+        deployment.plan("Fine.")
+        assert "Fine." in await harness.hears(anna, "yes")
+        assert len(deployment.turns) == 3
+
+
+async def test_a_yes_of_somebody_else_answers_no_question_in_a_group(deployment: Stage) -> None:
+    anna, ben = deployment.account("telegram", ANNA), deployment.account("telegram", BEN)
+    deployment.now = Clock(*NOON)
+    async with deployment.open() as harness:
+        for who in (ben, anna):
+            asked = await harness.hears(anna, "/statsu", room=SUPERGROUP)
+            assert "Did you mean /status?" in asked
+            deployment.plan("Hi Ben.")
+            told = await harness.hears(who, "yes", room=SUPERGROUP)
+            assert ("Hi Ben." in told) == (who is ben), told
+        assert len(deployment.turns) == 1

@@ -41,6 +41,11 @@ _INTERRUPTED = "wrote something else"
 """What the result of a tool says whose question got another message as its answer."""
 _MAKER = re.compile(r"that job was created by (\".*?\"); only they")
 """Whose reminder it is, as the tool says it to models."""
+_UNKNOWN_JOB = re.compile(r"^(?:no job fits|there is no job)\b")
+"""How the tool's refusal of words or of a number begins that fit no reminder."""
+_NO_SINGLE_JOB = re.compile(r"names no single job of: (?P<jobs>.*)$", re.S)
+"""The refusal of words that fit several reminders, where nobody can be asked."""
+_LISTED_JOB = re.compile(r'(?P<number>\d+)\. (?P<title>"(?:[^"\\]|\\.)*")')
 _LONGEST_HIT = 200
 _CREATED, _NOTHING = "Created. ", "Nothing was changed."
 """The beginnings of the results of the tool for jobs: done, and not done."""
@@ -99,9 +104,16 @@ _LEFT_OUT = Text(
 _CANCEL_ALL = Plural("Delete {n} reminder?", "Delete all {n} reminders?")
 _YES_ALL, _KEEP_ALL = Text("Yes, delete"), Text("No, keep")
 _UNCHANGED = Text("I changed no reminder.")
+_UNANSWERED = Text(
+    "You sent another message instead of answering my question, so I've changed no reminder. Say it"
+    " again if you still want it."
+)
 _NO_SUCH = Text(
-    "I changed nothing, because “{entry}” fits none of your reminders, or more than"
-    " one. /reminders lists them."
+    "I changed nothing, because none of your reminders fits “{entry}”. /reminders lists them."
+)
+_SEVERAL_JOBS = Text(
+    "I changed nothing, because “{entry}” fits several of your reminders. Say it again with the"
+    " number of one:"
 )
 _NOT_MOVED = Text(
     "I changed nothing, because I can't read the time in “{entry}”. Write it like “tomorrow at"
@@ -340,14 +352,22 @@ class ManageJob(_ToolCommand):
         return [PlannedCall("manage_jobs", _dump(given))]
 
     def report(self, result: ToolResultPart) -> str:
-        """Confirm it, or say that there is no such reminder; the receipt says the rest."""
+        """Confirm it, or say why nothing changed; the receipt says the rest."""
         if not result.is_error:
-            return _UNCHANGED() if result.text.startswith(_NOTHING) else _FORGOTTEN()
+            is_done = not result.text.startswith(_NOTHING)
+            return _FORGOTTEN() if is_done else _report_unchanged(result)
         if maker := _MAKER.search(result.text):
             return _OTHERS(name=json.loads(maker[1]))
         if _UNREAD_TIME.search(result.text):
             return _NOT_MOVED(entry=self.when)
-        return _NO_SUCH(entry=self.words)
+        if several := _NO_SINGLE_JOB.search(result.text):
+            listed = _LISTED_JOB.finditer(several["jobs"])
+            lines = [f"- {json.loads(one['title'])} ({one['number']})" for one in listed]
+            return "\n".join([_SEVERAL_JOBS(entry=self.words), *lines])
+        reason = _NOT_RUN.sub("", result.text)
+        if _UNKNOWN_JOB.match(reason):
+            return _NO_SUCH(entry=self.words)
+        return f"{_UNCHANGED()} {reason[:1].upper()}{reason[1:]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,7 +400,7 @@ class CancelAll(StandInCommand):
             return _NO_JOBS()
         deleted = asked[1:]
         if not deleted:
-            return _UNCHANGED()
+            return _report_unchanged(asked[0])
         left = (_MAKER.search(result.text) for result in deleted if result.is_error)
         makers = dict.fromkeys(json.loads(found[1]) for found in left if found)
         return "\n".join([_FORGOTTEN(), *(_OTHERS(name=name) for name in makers)])
@@ -564,6 +584,11 @@ def _say_unread(entry: str) -> str:
 
 def _memory(**arguments: str) -> PlannedCall:
     return PlannedCall("memory", _dump(arguments))
+
+
+def _report_unchanged(asked: ToolResultPart) -> str:
+    """Say that no reminder changed, after a no or after a message that answers nothing."""
+    return _UNANSWERED() if _INTERRUPTED in asked.text else _UNCHANGED()
 
 
 def _lists(call: PlannedCall) -> bool:

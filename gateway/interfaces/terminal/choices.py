@@ -14,7 +14,7 @@ _NUMBERED = re.compile(
     re.MULTILINE,
 )
 """A thing with a number in a text: `- **call Ada** (4)`, `4. call Ada` or `- #4: call Ada`."""
-_OWN = re.compile(r"c:(?:jobs|approvals:revoke|learned:restore):(\d+)")
+_OWN = re.compile(r"[cyn]:(?:jobs|approvals:revoke|learned:restore):(\d+)")
 """The key of a button that sends a command about a thing in a list, such as `/jobs 4`."""
 
 

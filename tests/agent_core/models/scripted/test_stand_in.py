@@ -292,6 +292,24 @@ def test_the_reminder_of_somebody_else_is_named_as_theirs() -> None:
     assert told == "That reminder belongs to Lena. Only they or an owner can change it."
 
 
+def test_a_reminder_that_stays_as_it_is_says_why() -> None:
+    def report(said: str) -> str:
+        said = f"`manage_jobs` was not run: {said}"
+        result = ToolResultPart(call_id=CallId("c"), name="manage_jobs", text=said, is_error=True)
+        return ManageJob(action="delete", words="dentist").report(result)
+
+    assert report('no job fits "dentist"; there are: none') == (
+        "I changed nothing, because none of your reminders fits “dentist”. /reminders lists them."
+    )
+    assert report('"dentist" names no single job of: 4. "dentist, Ann"; 7. "a \\"b\\" 3. c"') == (
+        "I changed nothing, because “dentist” fits several of your reminders. Say it again with the"
+        ' number of one:\n- dentist, Ann (4)\n- a "b" 3. c (7)'
+    )
+    assert report("31 February never occurs.") == (
+        "I changed no reminder. 31 February never occurs."
+    )
+
+
 def test_every_example_of_the_greeting_is_understood_in_each_language() -> None:
     for language in LANGUAGES:
         with use_language(language):
