@@ -7,13 +7,13 @@ from agent_core.ids import PersonId
 from agent_core.localization import Plural, Text
 from agent_core.schedule.descriptions import (
     describe_late,
-    describe_timing,
     list_ways,
     say_next,
 )
 from agent_core.schedule.job_editor import list_followers, next_slot_of
 from agent_core.schedule.occurrences import count_often, first_slot
 from agent_core.schedule.quiet_times import HeldSlot
+from agent_core.schedule.receipts import say_timing
 from agent_core.schedule.triggers import Every, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.shown_settings import name_city
@@ -32,7 +32,6 @@ _DO_THAT, _DO_NOT = Text("Yes, do that"), Text("No")
 _ASK_TO_SEND = Text("{timing}: shall I send this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
 _ASK_TO_DO = Text("{timing}: shall I do this?\n\n{body}\n\nNext: {moments}\nSent to: {targets}")
 _OFTEN = Plural("That is {n:,} time a day.", "That is {n:,} times a day.")
-_IN_ZONE = Text("{timing} ({zone})")
 _REMIND_ANYWAY = Text("Remind you anyway?\n\n{body}\n\nDue: {moments}")
 _ANYWAY, _HOLD, _NO_REMINDER = Text("Yes, anyway"), Text("Wait until {moment}"), Text("No reminder")
 _THEN_TOO = Text("Should I send it then, too?")
@@ -109,12 +108,9 @@ def echo_job(job: NewJob, clock: ReaderClock, places: Sequence[str]) -> str:
     """Describe a job with its next moments, its targets and its options."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     shown = say_next(timing, zone, next_slot_of(job), clock)
-    meaning = describe_timing(timing, zone, clock)
-    if job.zone != clock.zone:
-        meaning = _IN_ZONE(timing=meaning, zone=name_city(job.zone))
     question = _ASK_TO_SEND if job.kind == "message" else _ASK_TO_DO
     targets = "; ".join(places)
-    asked = question(timing=meaning, body=job.body, moments=shown, targets=targets)
+    asked = question(timing=say_timing(job, clock), body=job.body, moments=shown, targets=targets)
     slot = next_slot_of(job)
     count = count_often(timing, zone, slot) if slot else 0
     often = [_OFTEN(count)] if count else []

@@ -41,7 +41,7 @@ from agent_core.state.jobs.missed_slots import Late
 from agent_core.time_zones import name_zone
 from agent_core.tools.clock import ReaderClock, local_time
 
-_ONCE = Text("Once, {moment}")
+ONCE = Text("Once, {moment}")
 _AFTER = {
     "done": Text("After reminder {number} is done"),
     "failed": Text("After reminder {number} fails"),
@@ -160,7 +160,7 @@ def describe_timing(timing: Timing, zone: ZoneInfo, clock: ReaderClock | None = 
     if isinstance(timing, Cron):
         return _describe_cron(timing, dates)
     if isinstance(timing, Once):
-        return _ONCE(moment=dates.show(timing.at))
+        return ONCE(moment=dates.show(timing.at))
     if isinstance(timing, RecurrenceRule):
         return _describe_rule(timing, dates)
     if isinstance(timing, OnEvent):

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from agent_core.localization import Text
-from agent_core.schedule.descriptions import describe_timing, say_next
+from agent_core.schedule.descriptions import ONCE, describe_timing, say_next
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.triggers import Every, Once, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.shown_settings import name_city
-from agent_core.state.jobs.jobs import Job
+from agent_core.state.jobs.jobs import Job, NewJob
 from agent_core.tools.clock import ReaderClock, local_time
 from agent_core.transcript import Receipt, flatten
 
@@ -43,15 +43,24 @@ def confirm_created(
         title = title if places else _name(job)
         text = _ONCE(moment=_show_slot(job, job.next_slot[1], clock), title=title)
     else:
-        meaning = describe_timing(timing, find_zone(job.zone), clock)
-        if _is_elsewhere(job, clock):
-            meaning = _WITH_ZONE(timing=meaning, city=name_city(job.zone))
+        meaning = say_timing(job, clock)
         text = _REPEATED(timing=meaning, title=title, moments=_list_next(job, clock))
     if places:
         text = _WITH_PLACES(line=f"{text.rstrip('.')}.", targets="; ".join(places))
     if is_twin:
         text = _TWIN(line=f"{text.rstrip('.')}.")
     return Receipt(text=text, undo=f"jobs delete {job.id} yes")
+
+
+def say_timing(job: NewJob, clock: ReaderClock) -> str:
+    """Say when a job comes: a moment on the reader's clock, and the place of another clock."""
+    timing = load_timing(job.timing)
+    if isinstance(timing, Once) and job.next_slot:
+        return ONCE(moment=_show_slot(job, job.next_slot[1], clock))
+    meaning = describe_timing(timing, find_zone(job.zone), clock)
+    if _is_elsewhere(job, clock):
+        return _WITH_ZONE(timing=meaning, city=name_city(job.zone))
+    return meaning
 
 
 def confirm_changed(job: Job, clock: ReaderClock, undo: str) -> Receipt:
@@ -75,16 +84,16 @@ def _name(job: Job) -> str:
     return flatten(job.title, _LONGEST_TITLE)
 
 
-def _is_elsewhere(job: Job, clock: ReaderClock) -> bool:
+def _is_elsewhere(job: NewJob, clock: ReaderClock) -> bool:
     """Return whether a job has the clock of another place, which shows another time."""
-    if job.next_slot is None or isinstance(load_timing(job.timing), Every | OnEvent):
+    if isinstance(load_timing(job.timing), Every | OnEvent):
         return False
-    at = job.next_slot[1]
+    at = job.next_slot[1] if job.next_slot else clock.now
     here, there = (local_time(at, zone).utcoffset() for zone in (clock.zone, job.zone))
     return here != there
 
 
-def _show_slot(job: Job, at: int, clock: ReaderClock) -> str:
+def _show_slot(job: NewJob, at: int, clock: ReaderClock) -> str:
     """Return a moment on the reader's clock, and also on the job's if that shows another time."""
     shown = clock.show(at)
     if not _is_elsewhere(job, clock):

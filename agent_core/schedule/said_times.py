@@ -8,6 +8,7 @@ from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from agent_core.errors import ToolArgumentError
+from agent_core.localization import say_moment
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.triggers import (
     EventKind,
@@ -80,6 +81,26 @@ def fill_in(given: JobFields, words: str, *, zone: str, now: int, old: Timing | 
     if is_limited and isinstance(cron := found.get("cron"), str):
         found = make_rule(cron) or found
     return replace(given, **found)
+
+
+def list_dates(
+    words: str, *, zone: str, now: int, old: Timing | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Return both dates that words such as "3/4/2027 at 9" may mean; none if they are clear.
+
+    Each is in words that mean no other date, and as people say it.
+    """
+    found = []
+    for one in list_meanings(_plain(words)):
+        try:
+            at = fill_in(JobFields(), one, zone=zone, now=now, old=old).at
+        except ToolArgumentError:
+            return ()
+        if not at:
+            return ()
+        here = moment(now).astimezone(find_zone(zone))
+        found.append((one, say_moment(datetime.fromisoformat(at), here)))
+    return tuple(found)
 
 
 def reads_as_time(words: str) -> bool:

@@ -3,12 +3,11 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
 from typing import Literal, TypeVar
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
-from agent_core.localization import Text, say_moment
+from agent_core.localization import Text
 from agent_core.schedule import job_editor, meant_job
 from agent_core.schedule.almanac import CalendarReader, read_calendars
 from agent_core.schedule.confirmations import (
@@ -33,7 +32,7 @@ from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_c
 from agent_core.schedule.requests import check_feed, read_request
 from agent_core.schedule.rules import Calendar
 from agent_core.schedule.said_moments import list_times, names_slot
-from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.said_times import fill_in, list_dates
 from agent_core.schedule.specs import MANAGE_JOBS, REMIND, read_others
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.schedule.unused_fields import leave_out, note_left_out
@@ -47,8 +46,7 @@ from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.state.queues import inbox
-from agent_core.time_phrases import list_meanings
-from agent_core.tools.clock import ReaderClock, local_time
+from agent_core.tools.clock import ReaderClock
 from agent_core.tools.contract import Declaration, Effect, ToolContext, ToolResult
 from agent_core.tools.own_words.contract import Essentials, WishKind
 from agent_core.tools.user_questions import UserPrompter, describe_no_answer
@@ -264,22 +262,13 @@ class JobTool:
 
         Returns None if they choose none.
         """
-        meanings = list_meanings(when)
-        if not meanings or asker.is_job or asker.context.is_accepted:
+        dates = list_dates(when, zone=asker.zone, now=asker.context.now)
+        if not dates or asker.is_job or asker.context.is_accepted:
             return when
-        now = local_time(asker.context.now, asker.zone)
-        dates = [
-            say_moment(datetime.fromisoformat(at), now)
-            for one in meanings
-            if (
-                at := fill_in(JobFields(), one, zone=asker.zone, now=asker.context.now, old=None).at
-            )
-        ]
-        if len(dates) < len(meanings):
-            return when
-        answer = await ask_person(self._prompter, asker.context, ask_date(when, dates))
+        question = ask_date(when, [said for _, said in dates])
+        answer = await ask_person(self._prompter, asker.context, question)
         is_chosen = isinstance(answer, Choice) and answer.key != NO
-        return meanings[int(answer.key)] if isinstance(answer, Choice) and is_chosen else None
+        return dates[int(answer.key)][0] if isinstance(answer, Choice) and is_chosen else None
 
     async def preview(
         self, arguments: Mapping[str, object], context: ToolContext

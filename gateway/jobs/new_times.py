@@ -5,7 +5,6 @@ from collections.abc import Callable
 from agent_core.chats import Chat
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
-from agent_core.schedule.descriptions import describe_timing
 from agent_core.schedule.job_editor import (
     InvalidJob,
     JobRules,
@@ -14,11 +13,10 @@ from agent_core.schedule.job_editor import (
     redraft_job,
 )
 from agent_core.schedule.job_fields import JobFields
-from agent_core.schedule.receipts import confirm_changed
+from agent_core.schedule.receipts import confirm_changed, say_timing
 from agent_core.schedule.requests import read_request
-from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.said_times import fill_in, list_dates
 from agent_core.schedule.triggers import NeverOccurs, load_timing
-from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.conversations import questions as stored
 from agent_core.state.conversations.questions import Choice, NewQuestion, Question
 from agent_core.state.engine.database import Connection
@@ -31,6 +29,7 @@ from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.clock import ReaderClock
 from gateway.outbound.command_buttons import offer_command
 from gateway.outbound.questions import WHEN, AnswerOutcome, Questions, make_secret
+from gateway.texts import jobs as jobs_texts
 from gateway.texts import reminders
 from gateway.texts.memory import UNDO
 
@@ -54,7 +53,7 @@ class NewTimes:
         if any(one.kind == WHEN and one.payload == str(job.id) for one in asked):
             return []
         clock = ReaderClock(zone=self._zone_of(person), now=now)
-        timing = describe_timing(load_timing(job.timing), find_zone(job.zone), clock)
+        timing = say_timing(job, clock)
         question = NewQuestion(
             person_id=person.id,
             kind=WHEN,
@@ -85,8 +84,9 @@ def make_time_answerer(
             changed = _move(connection, job, words, now)
         except (InvalidJob, ToolArgumentError, ValueError) as error:
             is_never = isinstance(error.__cause__, NeverOccurs)
-            words = str(error) if is_never else reminders.NO_TIME()
-            return AnswerOutcome(words=words, stays_open=True)
+            dates = list_dates(words, zone=job.zone, now=now, old=load_timing(job.timing))
+            unread = jobs_texts.tell_dates(words, dates) if dates else reminders.NO_TIME()
+            return AnswerOutcome(words=str(error) if is_never else unread, stays_open=True)
         clock = ReaderClock(zone=zone_of(person), now=now)
         receipt = confirm_changed(changed, clock, name_change_undo(connection, job.id))
         room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None

@@ -39,9 +39,14 @@ from agent_core.schedule.job_editor import (
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.occurrences import walk_slots
 from agent_core.schedule.quiet_times import comes_in_quiet, find_held_slot
-from agent_core.schedule.receipts import confirm_changed, confirm_created, confirm_verb
+from agent_core.schedule.receipts import (
+    confirm_changed,
+    confirm_created,
+    confirm_verb,
+    say_timing,
+)
 from agent_core.schedule.requests import TIMINGS, read_request
-from agent_core.schedule.said_times import fill_in
+from agent_core.schedule.said_times import fill_in, list_dates
 from agent_core.schedule.triggers import NeverOccurs, Timing, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
@@ -306,7 +311,7 @@ async def plan(
     first = next_slot_of(new)
     slots = islice(walk_slots(timing, zone, first), _PLANNED) if first else ()
     return PlannedJob(
-        meaning=describe_timing(timing, zone, clock),
+        meaning=say_timing(new, clock) if clock else describe_timing(timing, zone),
         times=tuple(slot.at for slot in slots),
         zone=new.zone,
         quiet=quiet,
@@ -369,7 +374,10 @@ def _read_when(
     except (ToolArgumentError, ValueError) as error:
         if isinstance(error.__cause__, NeverOccurs):
             raise Mistaken(str(error)) from error
-        raise Mistaken(jobs_texts.WHEN_UNREAD(words=shorten(words, _LONGEST_WORDS))) from error
+        shown = shorten(words, _LONGEST_WORDS)
+        if dates := list_dates(words, zone=zone, now=now, old=old):
+            raise Mistaken(jobs_texts.tell_dates(shown, dates)) from error
+        raise Mistaken(jobs_texts.WHEN_UNREAD(words=shown)) from error
 
 
 async def _refuse_invalid(work: Awaitable[_Result]) -> _Result:
@@ -504,7 +512,7 @@ def outline(
         room=room.shown_name if room else None,
         kind=job.kind,
         title=job.title,
-        meaning=describe_timing(timing, zone, clock),
+        meaning=say_timing(job, clock) if clock else describe_timing(timing, zone),
         coming=describe_next(timing, zone, next_slot_of(job), zone),
         next_at=job.next_slot[1] if job.next_slot else None,
         zone=job.zone,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.chats import Chat
 from agent_core.localization import Plural, Text
-from agent_core.schedule.descriptions import describe_late, describe_timing, list_ways, say_next
+from agent_core.schedule.descriptions import describe_late, list_ways, say_next
 from agent_core.schedule.job_editor import (
     PAUSED_BY_OPERATOR,
     PAUSED_DAMAGED,
@@ -18,9 +18,9 @@ from agent_core.schedule.job_editor import (
     name_failures,
     next_slot_of,
 )
+from agent_core.schedule.receipts import say_timing
 from agent_core.schedule.triggers import NeverOccurs, Once, is_event, load_timing
 from agent_core.schedule.wall_clock import find_zone
-from agent_core.shown_settings import name_city
 from agent_core.state.jobs.job_runs import Run
 from agent_core.state.jobs.jobs import Job, JobKind
 from agent_core.tools.clock import ReaderClock
@@ -79,6 +79,9 @@ WHEN_UNREAD = Text(
     "I can't read “{words}” as a time. Write it like “tomorrow 9:00”, “in 20 minutes” or “every"
     " Monday at 19:00”."
 )
+_TWO_DATES = Text(
+    "“{words}” may be two dates. Write “{first}” for {first_date}, or “{second}” for {second_date}."
+)
 HERE = Text("this chat")
 _HOME = Text("your home chat, {chat}")
 _THEIR_HOME = Text("their home chat, {chat}")
@@ -101,7 +104,6 @@ _NAME = Text("**{title}**")
 _NUMBERED = Text("**{title}** ({job_id})")
 _LINE = Text("{job}: {timing}. {state}")
 _LINE_ONCE = Text("{job}: {moment}")
-IN_ZONE = Text("{timing} ({zone})")
 _COMING = Text("- **{title}**: {moment}")
 _WHEN = Text("{timing}. Next: {moments}")
 _WHEN_PAUSED = Text("{timing}. {state}")
@@ -346,19 +348,13 @@ def describe_line(job: Job, clock: ReaderClock) -> str:
     named = _NUMBERED(title=job.title, job_id=job.id)
     if job.state == "active" and job.next_slot and isinstance(load_timing(job.timing), Once):
         return _LINE_ONCE(job=named, moment=clock.show(job.next_slot[1]))
-    timing, state = describe_meaning(job, clock), _describe_state(job, clock)
+    timing, state = say_timing(job, clock), _describe_state(job, clock)
     return _LINE(job=named, timing=timing, state=state).rstrip()
 
 
 def name_job(job: Job) -> str:
     """Name a job by its title, which may stand in a sentence."""
     return _NAME(title=job.title.removesuffix("."))
-
-
-def describe_meaning(job: Job, clock: ReaderClock) -> str:
-    """Describe a job's schedule, with its zone if that is not the reader's."""
-    timing = describe_timing(load_timing(job.timing), find_zone(job.zone), clock)
-    return timing if job.zone == clock.zone else IN_ZONE(timing=timing, zone=name_city(job.zone))
 
 
 def list_coming(found: Sequence[Job], clock: ReaderClock) -> str:
@@ -377,10 +373,10 @@ def show_job(job: Job, runs: Sequence[Run], clock: ReaderClock, targets: Sequenc
     when = _describe_when(job, clock)
     if job.state == "paused":
         state = _describe_state(job, clock)
-        when = _WHEN_PAUSED(timing=describe_meaning(job, clock), state=state)
+        when = _WHEN_PAUSED(timing=say_timing(job, clock), state=state)
     elif not isinstance(timing, Once):
         moments = say_next(timing, zone, next_slot_of(job), clock)
-        when = _WHEN(timing=describe_meaning(job, clock), moments=moments)
+        when = _WHEN(timing=say_timing(job, clock), moments=moments)
     body = shorten(show_body(job), _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
     ways = list_ways(job) if job.late == "catch_up" else describe_ways(job)
@@ -397,7 +393,7 @@ def _describe_when(job: Job, clock: ReaderClock) -> str:
     """Describe when a job that runs once does so."""
     if job.next_slot:
         return clock.show(job.next_slot[1])
-    return describe_meaning(job, clock)
+    return say_timing(job, clock)
 
 
 def describe_sample(job: Job) -> str:
@@ -486,6 +482,14 @@ def describe_dropped(job: Job) -> str:
 def describe_address(job: Job, address: str) -> str:
     """Show the new web address of a job."""
     return _ADDRESS(job=name_job(job), address=address)
+
+
+def tell_dates(words: str, dates: Sequence[tuple[str, str]]) -> str:
+    """Name both dates that words may mean, and how to write each; see `list_dates`."""
+    (first, first_date), (second, second_date) = dates
+    return _TWO_DATES(
+        words=words, first=first, first_date=first_date, second=second, second_date=second_date
+    )
 
 
 def describe_invalid(error: Exception) -> str:

@@ -47,6 +47,6 @@ async def test_the_models_zone_change_asks_and_a_no_keeps_jobs(stage: Stage) -> 
         assert QUESTION in texts(anna)[-1]
         await harness.press(anna, "No, keep")
         listed = await harness.hears(anna, "/jobs")
-        assert "(Vienna)" in listed
+        assert "(Vienna time)" in listed
         assert "Next: tomorrow, 16:00." in listed
         assert "I've moved 1 reminder" in await harness.hears(anna, "/jobs move Europe/Vienna")

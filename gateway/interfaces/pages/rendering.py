@@ -37,7 +37,6 @@ from gateway.texts import access, agent_pages, console_page, forms, model_page, 
 from gateway.texts import pages as texts
 from gateway.texts.general import name_role
 from gateway.texts.job_results import name_run_state
-from gateway.texts.jobs import IN_ZONE
 from gateway.texts.memory import name_maker
 from gateway.texts.privacy import show_words
 from gateway.texts.skills import summarize_bundled
@@ -134,10 +133,6 @@ class Viewer:
         """Format a moment, in milliseconds UTC, in the viewer's time zone."""
         local = local_time(moment, self.zone)
         return f"{format_date(local.date())} {local:%H:%M}"
-
-    def show_timing(self, timing: str, zone: str) -> str:
-        """Return a job's schedule, with its time zone if that differs from the viewer's."""
-        return timing if zone == self.zone else IN_ZONE(timing=timing, zone=name_city(zone))
 
     def show_zone(self, zone: str) -> str:
         """Return the city of a time zone."""

@@ -136,6 +136,29 @@ async def test_the_field_reads_each_time_that_the_docs_promise(setup: Setup) -> 
     await says(setup, "/settings time_zone UTC", ZEBRANA)
 
 
+async def test_the_field_shows_both_clocks_of_a_time_elsewhere(setup: Setup) -> None:
+    rows = (
+        ("tomorrow at 9 Tokyo time", r"I understand: Once, [^(]+, [12]:00 \([^)]*9:00 in Tokyo\)"),
+        ("every Monday at 9 Tokyo time", r"I understand: Every Monday, 9:00 \(Tokyo time\)"),
+        ("every day at 9", r"I understand: Every day, 9:00\."),
+    )
+    await says(setup, "/settings time_zone Europe/Vienna", ZEBRANA)
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        for when, promised in rows:
+            _, text = await post(session, "/jobs/new/times", REMINDER | {"when": when})
+            assert re.search(promised, text), text[text.index('id="times"') :][:400]
+    await says(setup, "/settings time_zone UTC", ZEBRANA)
+
+
+async def test_a_date_that_may_be_two_is_refused_with_both(setup: Setup) -> None:
+    told = "“3/4/2099 at 9” may be two dates. Write “2099-04-03 at 9” for 3 Apr 2099, 9:00, or"
+    async with browse_as(setup.served, setup.chat, ZEBRANA) as session:
+        for when, is_read in (("3/4/2099 at 9", False), ("2099-04-03 at 9", True)):
+            _, text = await post(session, "/jobs/new/times", REMINDER | {"when": when})
+            shown = text[text.index('<div id="times"') :]
+            assert (told in shown, "I understand: " in shown) == (not is_read, is_read), shown[:400]
+
+
 async def test_an_invitation_lets_in_one_account_and_no_other(setup: Setup) -> None:
     async with browse_as(setup.served, setup.chat, OLGA) as session:
         status, text = await post(session, "/people/invite", {"guest": "Ben"})

@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 from agent_core.ids import JobId, TurnId
 from agent_core.localization import format_weekday, name_month
-from agent_core.schedule.descriptions import describe_timing
 from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import first_slot, walk_after, walk_slots
+from agent_core.schedule.receipts import say_timing
 from agent_core.schedule.triggers import load_timing, milliseconds
 from agent_core.schedule.wall_clock import Slot, find_zone
 from agent_core.state.engine.database import Connection
@@ -218,9 +218,7 @@ def _list_planned(
         words = ""
         for of_day, moments in zip(found, moments_of_days, strict=True):
             if len(moments) > most:
-                words = words or look.viewer.show_timing(
-                    describe_timing(timing, zone, look.viewer.clock), job.zone
-                )
+                words = words or say_timing(job, look.viewer.clock)
                 of_day.append([Entry(at=moments[0], job=job, runs=len(moments), timing=words)])
             elif moments:
                 of_day.append([Entry(at=at, job=job) for at in moments])

@@ -7,15 +7,14 @@ from typing import Any, get_args
 
 from starlette.responses import Response
 
-from agent_core.schedule.descriptions import describe_timing
 from agent_core.schedule.job_fields import DECLARATIONS
+from agent_core.schedule.receipts import say_timing
 from agent_core.schedule.triggers import load_timing, write_arguments
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_versions
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.jobs.missed_slots import Late
-from agent_core.tools.clock import ReaderClock
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.api.responses import read_form
 from gateway.interfaces.pages.jobs.listing import find_own
@@ -121,7 +120,7 @@ def _describe(
         "refused": given.get("refused", ""),
         "is_changed": "changed" in given,
         "versions": [
-            (one.id, one.replaced_at, one.job, _describe_timing(one.job, look.viewer.clock))
+            (one.id, one.replaced_at, one.job, say_timing(one.job, look.viewer.clock))
             for one in job_versions.list_of(connection, job_id=job.id)
         ],
         "key": secrets.token_urlsafe(16),
@@ -131,10 +130,6 @@ def _describe(
         "j": texts,
         "f": forms,
     }
-
-
-def _describe_timing(job: Job, clock: ReaderClock) -> str:
-    return describe_timing(load_timing(job.timing), find_zone(job.zone), clock)
 
 
 def _list_platforms(look: Look) -> list[str]:

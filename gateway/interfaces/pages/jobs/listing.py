@@ -77,7 +77,7 @@ def _describe(connection: Connection, job: Job, look: Look, names: PlaceNames) -
     is_once = found.next_at is not None and isinstance(load_timing(job.timing), Once)
     return Line(
         job=found,
-        repeats="" if is_once else look.viewer.show_timing(found.meaning, found.zone),
+        repeats="" if is_once else found.meaning,
         runs=list(job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)),
         held=find_held(connection, look, job),
     )
