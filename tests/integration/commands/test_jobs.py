@@ -136,7 +136,9 @@ async def test_jobs_are_listed_with_description_next_run_and_buttons(tmp_path: P
         await ana.says(f"/jobs pause {second.id}")
         shown = await ana.says("/jobs")
         assert f"- **Digest** ({first.id}): Every Monday, 8:00. Next: Mon 23 Nov, 8:00." in shown
-        assert f"- **Tea** ({second.id}): Every Monday, 8:00 (Tokyo time). Paused on request." in shown
+        assert (
+            f"- **Tea** ({second.id}): Every Monday, 8:00 (Tokyo time). Paused on request." in shown
+        )
         assert f"({ZONE})" not in shown
         assert harness.chat.shown[-1].labels == ["Digest", "Tea"]
         await ana.presses("Tea")
