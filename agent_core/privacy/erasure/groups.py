@@ -15,7 +15,7 @@ from agent_core.memory.archive.entries import ArchiveContent, format_archive_ent
 from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.store import MemoryStore
-from agent_core.privacy.erasure import scrub
+from agent_core.privacy.erasure import facts, scrub
 from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import group_notes, person_data
@@ -155,6 +155,8 @@ class GroupRemoval:
                     ledger.redact(connection, entry_id=row.id, is_wanted=is_wanted, mark=FORGOTTEN)
                 texts |= one.texts
             group_notes.drop_prompts(connection, group_id=group_id, texts=texts)
+            told = facts.find_told(connection, [group_id], matcher)
+            facts.clean_messages(connection, told, matcher.clean_notes)
 
         await self.database.write("forget.group", work)
 

@@ -25,6 +25,8 @@ _FRAME = re.compile(
     r"</?facts>|Now: [A-Z][a-z]+day \d{4}-\d\d-\d\d \d\d:\d\d, [\w/+-]+ \([+-]\d{4}\)"
 )
 """A line of facts that quotes nobody."""
+_NOTES = re.compile(r"(?:New in|Gone from) [\w:-]+: ")
+"""The beginning of a line of facts that quotes notes."""
 _LABEL = re.compile(r'[^"]*(?=")|[^":;]*[:;] ')
 """The beginning of a line of facts, which says what it quotes."""
 _ESCAPED = re.compile(r"\\(.)")
@@ -81,6 +83,19 @@ class WordMatcher:
             else part
             for part in parts
         )
+
+    def clean_notes(self, parts: tuple[Part, ...], mark: str) -> tuple[Part, ...]:
+        """Replace the notes that a line of facts quotes by a mark if they match."""
+        return tuple(
+            replace(part, text="\n".join(self._clean_note(line, mark) for line in lines))
+            if isinstance(part, TextPart) and part.is_fact and (lines := part.text.split("\n"))
+            else part
+            for part in parts
+        )
+
+    def _clean_note(self, line: str, mark: str) -> str:
+        is_wanted = _NOTES.match(line) and self.is_in(_read_fact(line, mark))
+        return self._clean_line(line, mark) if is_wanted else line
 
     def _clean_fact(self, text: str, mark: str) -> str:
         """Clean the lines with all words; if the others still match, those with one, then all."""

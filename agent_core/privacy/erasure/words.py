@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -12,8 +12,8 @@ from agent_core.errors import WorkInProgress
 from agent_core.ids import MessageId, PersonId, SessionId
 from agent_core.memory.edits_within_limits import Edit
 from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure import facts, scrub
 from agent_core.privacy.erasure import person as person_erasure
-from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure import search as word_search
 from agent_core.privacy.erasure.groups import GroupNotes
 from agent_core.privacy.erasure.matcher import WordMatcher
@@ -175,6 +175,8 @@ class WordRemoval:
                 redacted += len(traced.messages) + len(traced.withheld) + len(traced.versions)
                 quotes += len(traced.quoting)
                 jobs += len(traced.jobs)
+            else:
+                await self._clean_told(subject, matcher)
             if found == traced == FoundRows():
                 break
         return RemovedCounts(
@@ -268,6 +270,14 @@ class WordRemoval:
         for piece in found.cut(_BATCH):
             await self.database.write("forget.memory", partial(work, found=piece))
 
+    async def _clean_told(self, subject: DataSubject, matcher: WordMatcher) -> None:
+        """Take the words out of the facts that quote notes; the messages stay."""
+        owners = subject.person_ids
+        find = partial(facts.find_told, owner_ids=owners, matcher=matcher)
+        for piece in _cut(await self.database.browse(find)):
+            work = partial(facts.clean_messages, message_ids=piece, clean=matcher.clean_notes)
+            await self.database.write("forget.told", work)
+
     async def _remove_from_conversations(
         self,
         subject: DataSubject,
@@ -285,7 +295,8 @@ class WordRemoval:
             )
         for piece in _cut(found.quoting):
             await self.database.write(
-                "forget.quotes", partial(_clean_messages, message_ids=piece, matcher=matcher)
+                "forget.quotes",
+                partial(facts.clean_messages, message_ids=piece, clean=matcher.clean_facts),
             )
         is_done = True
         for part in found.cut(_BATCH):
@@ -355,23 +366,6 @@ def _redact_messages(
         touched.add(session_id)
     for session_id in sorted(touched & own):
         external_sync.enqueue_drop(connection, session_id=session_id, now=now)
-
-
-def _clean_messages(
-    connection: Connection, message_ids: Sequence[MessageId], matcher: WordMatcher
-) -> None:
-    """Clean the facts of messages, and leave the words of their people as they are."""
-    scrub.enqueue_scrub(connection)
-    for message_id in message_ids:
-        found = redact.read_message(connection, message_id=message_id)
-        if found:
-            message, session_id = found
-            parts = matcher.clean_facts(message.parts, FORGOTTEN)
-            redact.clean_facts(
-                connection, message_id=message_id, cleaned=replace(message, parts=parts)
-            )
-            # A summary may paraphrase the words.
-            redact.delete_compactions(connection, session_id=session_id)
 
 
 def _redact_rows(connection: Connection, found: FoundRows) -> bool:

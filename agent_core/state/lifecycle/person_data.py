@@ -146,6 +146,21 @@ def walk_messages_elsewhere(
     yield from _walk_messages(connection, where, subject.values, letters)
 
 
+def walk_told(
+    connection: Connection, *, owner_ids: Sequence[PersonId]
+) -> Iterator[tuple[MessageId, tuple[Part, ...]]]:
+    """Yield (id, parts) of messages that may tell news of the notes of people or groups."""
+    rows = connection.execute(
+        "SELECT id, parts, text FROM messages WHERE session_id IN (SELECT id FROM sessions WHERE"
+        f" conversation_id IN (SELECT id FROM conversations WHERE person_id IN {_PEOPLE}"
+        f" OR room_id IN (SELECT id FROM rooms WHERE person_id IN {_PEOPLE})))"
+        " AND (instr(parts, 'New in ') OR instr(parts, 'Gone from ')) AND forgotten_at IS NULL",
+        {"people": json.dumps(owner_ids)},
+    )
+    for row in rows:
+        yield MessageId(row[0]), load_parts(row[1], row[2])
+
+
 def _walk_messages(
     connection: Connection, where: str, values: Mapping[str, str], letters: Sequence[str]
 ) -> Iterator[tuple[SessionId, MessageId, tuple[Part, ...]]]:

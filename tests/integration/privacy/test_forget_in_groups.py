@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
+from agent_core.state.engine.database import Connection
 from gateway.texts import memory, privacy
 from tests.fakes.chat import Shown
 from tests.integration.memory.noter import Noter
@@ -177,3 +180,51 @@ async def test_a_frozen_prompt_keeps_no_forgotten_note_of_several_lines(tmp_path
         await here.says("ann", "/forget oslo")
         await confirm(here, "ann", privacy.FORGET_ENTRIES(), "ann")
         assert "Oslo" not in await list_prompts()
+
+
+async def count_falcons(here: SharedHarness) -> int:
+    """Count the stored messages with the word."""
+
+    def look(connection: Connection) -> int:
+        where = "parts LIKE '%falcon%' OR text LIKE '%falcon%'"
+        return int(connection.execute(f"SELECT COUNT(*) FROM messages WHERE {where}").fetchone()[0])
+
+    return await here.harness.read(look)
+
+
+async def is_seen(here: SharedHarness, who: str, room: str = "") -> bool:
+    (request,) = await here.asks(who, "hi", room=room)
+    return "falcon" in f"{request.system}{request.messages}"
+
+
+@pytest.mark.parametrize("place", ["ann", "den"])
+async def test_what_the_group_was_told_of_a_forgotten_note_goes_too(
+    tmp_path: Path, place: str
+) -> None:
+    async with group_of_ann_and_bob(tmp_path) as here:
+        await here.says("bob", note("Bob keeps a boat"), room="den")
+        await here.says("ann", note("Keeps a falcon"), room="den")
+        before = await count_falcons(here)
+        assert await is_seen(here, "bob", room="den")
+        assert await count_falcons(here) == before + 1, "Bob's message quotes it"
+        await here.says("ann", "/forget falcon", room="den" if place == "den" else "")
+        label = privacy.ERASE_YES() if place == "den" else privacy.FORGET_ALL()
+        await confirm(here, "ann", label, place)
+        assert not await is_seen(here, "bob", room="den")
+        assert await count_falcons(here) == (before if place == "den" else 0)
+        (request,) = await here.asks("bob", "hi", room="den")
+        assert "bob flies to Lisbon" in request.system
+
+
+async def test_notes_only_also_goes_from_what_the_person_was_told(tmp_path: Path) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat", target="memory"))
+        here.remember("ann", "Has a cat", "Keeps a falcon")
+        assert await is_seen(here, "ann")
+        await here.says("ann", "My neighbour has a falcon, too")
+        assert await count_falcons(here) == 2
+        await here.says("ann", "/forget falcon")
+        await confirm(here, "ann", privacy.FORGET_ENTRIES(), "ann")
+        assert await count_falcons(here) == 1, "the message stays"
+        (request,) = await here.asks("ann", "hi")
+        assert "Keeps a falcon" not in f"{request.system}{request.messages}"
