@@ -13,6 +13,7 @@ from agent_core.agent.claims.deeds import read_deeds
 from agent_core.agent.compaction.compactor import Compactor, apply_compaction, is_fresh
 from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.delegation import MOST_AT_ONCE, HelperTurns
+from agent_core.agent.history import Told
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.named.folder import AgentFolder, load_agent
@@ -26,7 +27,7 @@ from agent_core.agent.prompt.message_facts import (
 )
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, PromptCache
 from agent_core.agent.prompt.reminder_news import find_reminder_news
-from agent_core.agent.prompt.visibility import PromptContext, Reported, read_reported
+from agent_core.agent.prompt.visibility import PromptContext, Reported
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.resumed_turn import find_own_messages, list_results
 from agent_core.agent.toolboxes import Toolboxes
@@ -277,7 +278,7 @@ class Agent:
             own_count=own.shown,
             earlier_answers=own.answers,
             wishes=_adapt(wishes, toolbox),
-            read_news=self._watch_blocks(context, prompt, _list_told(history)),
+            read_news=self._watch_blocks(context, prompt, Told().extend(history).reported),
             results=results,
             started=frozenset(step.call_id for step in steps if step.outcome is None),
             waiting_since=turn.waiting_since,
@@ -453,10 +454,6 @@ class Agent:
         )
         journal.inherit_sources(prompt.sources)
         return journal
-
-
-def _list_told(history: Sequence[StoredMessage]) -> Reported:
-    return read_reported(one.message for one in history)
 
 
 def _adapt(wishes: ProgramWishes, toolbox: Toolbox) -> ProgramWishes:

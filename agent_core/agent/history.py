@@ -26,14 +26,17 @@ class Told:
 
     def extend(self, added: Sequence[StoredMessage]) -> "Told":
         """Add messages, oldest first; those that are known already count once."""
-        fresh = [stored.message for stored in added if stored.id > self.last]
+        fresh = [stored for stored in added if stored.id > self.last]
         if not fresh:
             return self
-        sources = tuple(dict.fromkeys((*self.sources, *find_sources(fresh))))
+        sources = tuple(dict.fromkeys((*self.sources, *find_sources(one.message for one in fresh))))
+        reported = self.reported
+        for one in fresh:
+            reported = read_reported((one.message,), reported, one.turn_id)
         return Told(
             last=added[-1].id,
             sources=sources[-_MOST_SOURCES:],
-            reported=read_reported(fresh, self.reported),
+            reported=reported,
         )
 
 

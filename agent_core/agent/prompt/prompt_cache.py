@@ -25,13 +25,13 @@ from agent_core.agent.prompt.visibility import (
     VisibleMemory,
     count_forgotten,
     dump_shown,
-    find_changed,
     find_forgotten_news,
     find_news,
     find_own_news,
     find_replaced,
     find_untold,
     is_still_allowed,
+    list_turns,
     load_shown,
     read_reported,
     select_shared,
@@ -340,23 +340,23 @@ class PromptCache:
         def work(
             connection: Connection, own: Sequence[OwnList]
         ) -> tuple[Untold, int, list[Message]]:
-            since, conversation = session.started_at, context.conversation
-            made = turns.list_ids(
-                connection, conversation_id=conversation.id, session_id=session.id
-            )
             untold: dict[str, dict[str, bool]] = {}
             forgotten = 0
             for one in own:
                 rows = find_entries(connection, person_id=owner.person_id, target=one.target)
-                forgotten += count_forgotten(rows, since)
-                changed = find_changed(rows, since, one, made)
-                if found := find_untold(one.target, changed, reported, prompt.system):
+                rows = [row for row in rows if row.origin.now >= session.started_at]
+                forgotten += count_forgotten(rows)
+                made = turns.select_of_session(
+                    connection, session_id=session.id, turn_ids=list_turns(rows)
+                )
+                if found := find_untold(rows, one, made, reported, prompt.system):
                     untold[one.target] = found
-            owner_id = conversation.person_id
+            is_any_gone = any(not is_there for of in untold.values() for is_there in of.values())
+            owner_id = context.conversation.person_id
             # Also messages that are no longer shown may have told the model of an entry.
             whole = (
                 messages.list_session(connection, session_id=session.id, person_id=owner_id)
-                if untold or forgotten
+                if is_any_gone or forgotten
                 else []
             )
             return untold, forgotten, [stored.message for stored in whole]
@@ -369,7 +369,8 @@ class PromptCache:
             return ()
         news = find_own_news(untold, said, prompt.system)
         news += find_forgotten_news(forgotten, said) if forgotten else ()
-        if not news:  # else the turn may fail to begin, and its next attempt has to report them
+        # Else the turn may fail to begin, and its next attempt has to report or show them.
+        if not news and session.prompt_hash == prompt.hash:
             if len(self._compared) >= _MOST_PROMPTS:
                 self._compared.clear()
             self._compared[session.id] = stamps

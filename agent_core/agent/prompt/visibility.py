@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from agent_core.agent.named.definition import NamedAgent
 from agent_core.agent.prompt.compose import show_entry
@@ -120,8 +120,18 @@ ShownEntries = frozenset[tuple[str, str]]
 heading).
 """
 
-Reported = Mapping[str, Mapping[str, bool]]
-"""By list, the entries that facts reported, each with whether it was last present."""
+
+class Heard(NamedTuple):
+    """The last word on an entry that a conversation heard, and the turn that said it."""
+
+    turn_id: TurnId
+    is_there: bool
+
+
+Reported = Mapping[str, Mapping[str, Heard]]
+"""By list, the entries that facts reported last."""
+_RUNNING = TurnId(2**63 - 1)
+"""The turn of facts that belong to the running one, whatever its number."""
 
 _EXACT = ("lent", "block")
 """Kinds of entries that a prompt must show exactly as they are now; it may lack entries of other
@@ -315,60 +325,19 @@ def find_news(
     for one in shared:
         known = reported.get(one.target, {})
         now = {escape(entry): hash_entry(one, entry) for entry in one.entries}
-        new = [text for text, digest in now.items() if not known.get(text, digest in shown)]
-        gone = [text for text, stands in known.items() if stands and text not in now]
+        new = [
+            text
+            for text, digest in now.items()
+            if not (known[text].is_there if text in known else digest in shown)
+        ]
+        gone = [text for text, last in known.items() if last.is_there and text not in now]
         lines += _write(one.target, new, gone)
     return tuple(lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
-    """An entry that came or went.
-
-    `is_known` tells whether a conversation that knows only the changes by its turns believes it to
-    be there. It is None for what came from elsewhere: only the prompt or the facts may tell it.
-    """
-
-    is_known: bool | None
-    is_there: bool
-
-
-def find_changed(
-    rows: Iterable[LedgerEntry], since: int, now: OwnList, turns: Collection[TurnId]
-) -> dict[str, Changed]:
-    """Return the entries that these changes of a list, oldest first, touched since a moment; pure.
-
-    `since` is in milliseconds since the epoch. `turns` are those of the conversation; a review of
-    them adds what the conversation says. What a new prompt would not show is no news, and an edit
-    by hand that moves an entry removes it, too.
-    """
-    known: dict[str, bool | None] = {}
-    for row in rows:
-        if row.origin.now < since:
-            continue
-        kind, _, number = row.origin.actor.rpartition(":")
-        is_own = number.isdecimal() and TurnId(int(number)) in turns
-        for entry, is_there in ((row.change.before, False), (row.change.after, True)):
-            if entry in (None, FORGOTTEN):
-                continue
-            if is_own and kind == _TURN:
-                known[entry] = is_there
-            elif entry not in known:
-                is_told = not is_there or (is_own and kind.startswith(_REVIEW))
-                known[entry] = True if is_told else None
-    return {
-        entry: Changed(is_known=is_known, is_there=entry in now.present)
-        for entry, is_known in known.items()
-        if is_known is not None or entry in now.shown or entry not in now.present
-    }
-
-
-def count_forgotten(rows: Iterable[LedgerEntry], since: int) -> int:
-    """Count the entries that `/forget` removed from a list since a moment; pure."""
-    return sum(
-        row.origin.now >= since and row.change.before == FORGOTTEN and row.change.after is None
-        for row in rows
-    )
+def count_forgotten(rows: Iterable[LedgerEntry]) -> int:
+    """Count the entries that `/forget` removed from a list; pure."""
+    return sum(row.change.before == FORGOTTEN and row.change.after is None for row in rows)
 
 
 def find_forgotten_news(count: int, said: Iterable[Message]) -> tuple[str, ...]:
@@ -382,26 +351,58 @@ Untold = Mapping[str, Mapping[str, bool]]
 """By list, the entries whose change a conversation does not know, each with whether it is there."""
 
 
+def list_turns(rows: Iterable[LedgerEntry]) -> set[TurnId]:
+    """List the turns that made changes of a list, or whose reviews did; pure."""
+    return {turn_id for row in rows if (turn_id := _read_turn(row.origin.actor))}
+
+
+def _read_turn(actor: str) -> TurnId | None:
+    kind, _, number = actor.rpartition(":")
+    is_turn = number.isdecimal() and (kind == _TURN or kind.startswith(_REVIEW))
+    return TurnId(int(number)) if is_turn else None
+
+
 def find_untold(
-    target: str, changed: Mapping[str, Changed], reported: Reported, system: str
+    rows: Iterable[LedgerEntry],
+    now: OwnList,
+    turns: Collection[TurnId],
+    reported: Reported,
+    system: str,
 ) -> dict[str, bool]:
-    """Return the entries of a list of the person's own that changed without the conversation.
+    """Return the entries of a list that changed without the conversation; pure.
 
-    Each comes with whether it is there. `reported` as for `find_news`; `system` is the prompt.
-    Pure.
+    Each comes with whether it is there. `rows` are the changes since the conversation began, oldest
+    first, and `turns` its own turns. The last word on an entry counts: of the facts before a turn,
+    then of the turn itself, then of facts again. A review adds what the conversation says. Without
+    a word, the conversation knows what the prompt `system` lists. What no prompt would show is no
+    news.
     """
-    told = reported.get(target, {})
+    told = reported.get(now.target, {})
+    heard: dict[str, Heard | None] = {}
+    for row in rows:
+        turn_id = _read_turn(row.origin.actor)
+        is_review = row.origin.actor.startswith(_REVIEW)
+        for entry, is_there in ((row.change.before, False), (row.change.after, True)):
+            if entry in (None, FORGOTTEN):
+                continue
+            last = heard.setdefault(entry, told.get(escape(entry)))
+            if turn_id is None or turn_id not in turns or (is_review and (last or not is_there)):
+                continue
+            if last is None or last.turn_id <= turn_id:
+                heard[entry] = Heard(turn_id, is_there)
+    untold: dict[str, bool] = {}
+    for entry, last in heard.items():
+        is_there = entry in now.present
+        is_known = last.is_there if last else not is_there or _lists(system, entry)
+        if is_there != is_known and (entry in now.shown or not is_there):
+            untold[entry] = is_there
+    return untold
 
-    def is_known(entry: str, one: Changed) -> bool:
-        if one.is_known is not None:
-            return one.is_known
-        return not one.is_there or f"\n{show_entry(entry)}\n" in f"{system}\n"
 
-    return {
-        entry: one.is_there
-        for entry, one in changed.items()
-        if one.is_there != told.get(escape(entry), is_known(entry, one))
-    }
+def _lists(system: str, entry: str) -> bool:
+    """Return whether a prompt lists exactly this entry."""
+    item = re.escape(show_entry(entry))
+    return re.search(rf"^{item}$(?!\n  )", system, re.MULTILINE) is not None
 
 
 def find_own_news(untold: Untold, said: Sequence[Message], system: str) -> tuple[str, ...]:
@@ -432,13 +433,19 @@ def _list_words(said: Iterable[Message]) -> Iterator[str]:
 
 def _shows(words: str, entry: str) -> bool:
     """Return whether a conversation's words show an entry, as it is or in the JSON of a call."""
-    line = entry.partition("\n")[0]
-    forms = {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
+    said = entry.partition("\n")[0]
+    forms = {
+        form
+        for line in (said, escape(said))
+        for form in (line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1])
+    }
     return any(form in words for form in forms)
 
 
-def read_reported(said: Iterable[Message], before: Reported | None = None) -> Reported:
-    """Return what the facts of messages reported, added to what was reported `before` them."""
+def read_reported(
+    said: Iterable[Message], before: Reported | None = None, turn_id: TurnId = _RUNNING
+) -> Reported:
+    """Return what the facts of a turn's messages reported, added to what was reported `before`."""
     facts = [
         part.text
         for message in said
@@ -451,7 +458,7 @@ def read_reported(said: Iterable[Message], before: Reported | None = None) -> Re
     reported = {target: dict(entries) for target, entries in (before or {}).items()}
     for found in (_REPORTED.fullmatch(line) for text in facts for line in text.split("\n")):
         if found and (entries := _load_entries(found[3])):
-            texts = dict.fromkeys(entries, found[1] == _NEW)
+            texts = dict.fromkeys(entries, Heard(turn_id, found[1] == _NEW))
             reported.setdefault(found[2], {}).update(texts)
     return reported
 

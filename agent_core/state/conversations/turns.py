@@ -1,7 +1,7 @@
 """Queries over turns and their tool calls."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -295,14 +295,14 @@ def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
     return row is not None
 
 
-def list_ids(
-    connection: Connection, *, conversation_id: ConversationId, session_id: SessionId
+def select_of_session(
+    connection: Connection, *, session_id: SessionId, turn_ids: Collection[TurnId]
 ) -> frozenset[TurnId]:
-    """List the turns of a conversation's session."""
+    """Select those of some turns that belong to a session."""
     rows = connection.execute(
-        "SELECT id FROM turns WHERE conversation_id = :conversation_id"
+        "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(:turn_ids))"
         " AND session_id = :session_id",
-        {"conversation_id": conversation_id, "session_id": session_id},
+        {"turn_ids": json.dumps(list(turn_ids)), "session_id": session_id},
     )
     return frozenset(TurnId(row[0]) for row in rows)
 

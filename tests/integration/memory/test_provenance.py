@@ -146,9 +146,11 @@ async def test_the_next_answer_knows_what_an_undo_or_an_edit_by_hand_removed(
         assert news_in(await here.asks("ann", "hi")) == ['New in memory: ["likes tea"]']
 
 
-async def test_a_turn_that_begins_at_its_second_attempt_still_knows_what_is_gone(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def begin_at_second_attempt(
+    here: SharedHarness, text: str, caplog: pytest.LogCaptureFixture, count: int
+) -> list[ModelRequest]:
+    """Let Ann write a text whose turn begins at its second attempt; return so many requests."""
+
     def refuse(connection: Connection) -> None:
         connection.execute(
             "CREATE TRIGGER refuse BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'no'); END"
@@ -157,19 +159,58 @@ async def test_a_turn_that_begins_at_its_second_attempt_still_knows_what_is_gone
     def allow(connection: Connection) -> None:
         connection.execute("DROP TRIGGER refuse")
 
+    write, requests = here.harness.gateway.database.write, here.model.requests
+    before = len(requests)
+    await write("refuse", refuse)
+    await here.harness.chat.says(text, user="ann", name="ann", chat="ann")
+    await here.harness.until(lambda: "a turn waits for the store" in caplog.text)
+    await write("allow", allow)
+    await here.harness.chat.sees_text("Noted.")
+    await here.harness.until(lambda: len(requests) == before + count)
+    return requests[before:]
+
+
+async def test_a_turn_that_begins_at_its_second_attempt_still_knows_what_is_gone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with shared_harness(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a cat"))
         await here.says("ann", "/undo")
-        write, requests = here.harness.gateway.database.write, here.model.requests
-        count = len(requests)
-        await write("refuse", refuse)
-        await here.harness.chat.says(note("Has a dog"), user="ann", name="ann", chat="ann")
-        await here.harness.until(lambda: "a turn waits for the store" in caplog.text)
-        await write("allow", allow)
-        await here.harness.chat.sees_text("Noted.")
-        await here.harness.until(lambda: len(requests) == count + 3)
-        for request in requests[count : count + 2]:
+        requests = await begin_at_second_attempt(here, note("Has a dog"), caplog, 3)
+        for request in requests[:2]:
             assert news_in([request]) == ['Gone from memory: ["Has a cat"]']
+
+
+async def test_a_turn_that_begins_at_its_second_attempt_still_shows_long_news(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", "I have a cat")
+        boats = [f"Boat {number} is called {'Lina ' * 12}".strip() for number in range(24)]
+        here.remember("ann", *boats)
+        requests = await begin_at_second_attempt(here, note("Has a dog"), caplog, 3)
+        for request in (*requests, *await here.asks("ann", "hi")):
+            assert all(one in request.system for one in boats)
+
+
+async def test_what_was_told_counts_less_than_what_the_conversation_does_later(
+    tmp_path: Path,
+) -> None:
+    async with shared_harness(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        here.remember("ann", "Has a cat", "Has a boat")
+        assert news_in(await here.asks("ann", "hi")) == ['New in memory: ["Has a boat"]']
+        await here.says("ann", note("", action="remove", old="Has a boat"))
+        assert news_in(await here.asks("ann", "hi")) == [], "the conversation removed it itself"
+        await here.says("ann", "/undo")
+        assert news_in(await here.asks("ann", "hi")) == ['New in memory: ["Has a boat"]']
+        await here.says("ann", reword("Has a boat", "Has a red boat"))
+        await here.says("ann", "/undo")
+        assert news_in(await here.asks("ann", "hi")) == [
+            'New in memory: ["Has a boat"]',
+            'Gone from memory: ["Has a red boat"]',
+        ]
+        assert news_in(await here.asks("ann", "hi")) == []
 
 
 async def test_what_was_forgotten_is_not_reported_as_gone(tmp_path: Path) -> None:

@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_core.agent.prompt.compose import show_entry
 from agent_core.agent.prompt.message_facts import FactInputs, compose_facts
 from agent_core.agent.prompt.visibility import (
-    Changed,
     OwnList,
     ShownEntries,
     VisibleMemory,
-    find_changed,
     find_news,
     find_own_news,
     find_untold,
+    list_turns,
     read_reported,
 )
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.shared import SharedList
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, name_operation
-from agent_core.transcript import Message, user_message
+from agent_core.transcript import Message, escape, user_message
 
 
 def team(*entries: str) -> SharedList:
@@ -46,14 +46,37 @@ def tell(
     return find_news(shown, shared, read_reported(said))
 
 
+PERSON, HAND = "person", "hand"
+LISTED = "## MEMORY.md\n- a\n- b\n"
+
+
+def change(actor: str, before: str | None, after: str | None) -> LedgerEntry:
+    made = Change(operation=name_operation(before, after), position=0, before=before, after=after)
+    return LedgerEntry(id=1, target="memory", change=made, origin=Origin(actor=actor, now=5))
+
+
+def added(actor: str, entry: str) -> LedgerEntry:
+    return change(actor, None, entry)
+
+
+def removed(actor: str, entry: str) -> LedgerEntry:
+    return change(actor, entry, None)
+
+
 def tell_own(
-    changed: Mapping[str, Mapping[str, Changed]], said: Sequence[Message], system: str
+    rows: Sequence[LedgerEntry],
+    present: Sequence[str],
+    said: Mapping[int, Message] = {},
+    system: str = "",
 ) -> tuple[str, ...]:
-    reported = read_reported(said)
-    untold = {
-        target: find_untold(target, rows, reported, system) for target, rows in changed.items()
-    }
-    return find_own_news(untold, said, system)
+    """Return the lines about these changes before a turn; `said` are the messages by turn."""
+    now = OwnList(target="memory", present=tuple(present), shown=tuple(present))
+    reported = read_reported(())
+    for turn_id, message in said.items():
+        reported = read_reported([message], reported, TurnId(turn_id))
+    made = list_turns(rows) - {TurnId(99)}
+    untold = find_untold(rows, now, made, reported, system)
+    return find_own_news({"memory": untold}, tuple(said.values()), system)
 
 
 def report(*news: str, text: str = "hi") -> Message:
@@ -85,37 +108,76 @@ def test_what_was_told_and_is_gone_is_told_too() -> None:
     assert tell(marks("a"), (team("a", "b", "c"),), said) == ('New in team: ["b"]',)
 
 
-def test_own_entries_are_told_once_when_they_are_gone_and_when_they_are_back() -> None:
-    removed = Changed(is_known=True, is_there=False)
-    back = Changed(is_known=True, is_there=True)
-    gone = tell_own({"memory": {"a": removed, "b": back}, "user": {}}, [report()], "a, b, c")
-    assert gone == ('Gone from memory: ["a"]',)
-    said = [report(*gone), report()]
-    assert tell_own({"memory": {"a": removed, "b": back}}, said, "a, b, c") == ()
-    later = {"memory": {"a": back, "b": removed}}
-    news = tell_own(later, said, "a, b, c")
-    assert news == ('New in memory: ["a"]', 'Gone from memory: ["b"]')
-    assert tell_own(later, [*said, report(*news)], "a, b, c") == ()
-    by_turn = {"user": {"c": Changed(is_known=False, is_there=False)}}
-    assert tell_own(by_turn, said, "a, b, c") == ()
-    undone = {"user": {"c": Changed(is_known=False, is_there=True)}}
-    assert tell_own(undone, said, "a, b, c") == ('New in user: ["c"]',)
+NEW, GONE = 'New in memory: ["a"]', 'Gone from memory: ["a"]'
 
 
-def test_what_came_from_elsewhere_is_told_once_unless_the_prompt_lists_it() -> None:
-    new = {"memory": {"Boat\nis Lina": Changed(is_known=None, is_there=True)}}
-    news = tell_own(new, [report(text="Boat")], "- Boat")
-    assert news == ('New in memory: ["Boat\\nis Lina"]',)
-    assert tell_own(new, [report(*news)], "- Boat") == ()
-    assert tell_own(new, [report()], "## MEMORY.md\n- Boat\n  is Lina") == ()
-    gone = {"memory": {"Boat\nis Lina": Changed(is_known=None, is_there=False)}}
-    assert tell_own(gone, [report()], "") == (), "it came and went, and nobody told"
-    assert tell_own(gone, [report(*news)], "") == ('Gone from memory: ["Boat\\nis Lina"]',)
-
-
-def change(actor: str, before: str | None, after: str | None, now: int = 5) -> LedgerEntry:
-    made = Change(operation=name_operation(before, after), position=0, before=before, after=after)
-    return LedgerEntry(id=1, target="memory", change=made, origin=Origin(actor=actor, now=now))
+@pytest.mark.parametrize(
+    ("rows", "present", "said", "news"),
+    [
+        pytest.param([removed(PERSON, "a")], "b", {}, (GONE,), id="an undo"),
+        pytest.param([removed(PERSON, "a")], "b", {3: GONE}, (), id="an undo that was told"),
+        pytest.param([removed(HAND, "a"), added(HAND, "a")], "ba", {}, (), id="a move by hand"),
+        pytest.param(
+            [removed(HAND, "a"), added(HAND, "a")], "ba", {3: GONE}, (NEW,), id="gone and back"
+        ),
+        pytest.param([removed("turn:3", "a")], "b", {}, (), id="an own removal"),
+        pytest.param([removed("turn:3", "a"), added(PERSON, "a")], "ab", {}, (NEW,), id="undone"),
+        pytest.param(
+            [added(HAND, "a"), removed("turn:4", "a")], "b", {3: NEW}, (), id="told, then removed"
+        ),
+        pytest.param(
+            [added(HAND, "a"), removed("turn:3", "a")], "b", {3: NEW}, (), id="in the same turn"
+        ),
+        pytest.param(
+            [added(HAND, "a"), removed("turn:4", "a"), added(PERSON, "a")],
+            "ab",
+            {3: NEW},
+            (NEW,),
+            id="told, removed, undone",
+        ),
+        pytest.param(
+            [added(HAND, "a"), removed("turn:4", "a"), added(PERSON, "a")],
+            "ab",
+            {3: NEW, 5: NEW},
+            (),
+            id="told, removed, undone, told",
+        ),
+        pytest.param(
+            [added(HAND, "a"), change("turn:4", "a", "c"), change(PERSON, "c", "a")],
+            "ab",
+            {3: NEW, 4: "c"},
+            (NEW, 'Gone from memory: ["c"]'),
+            id="told, reworded, undone",
+        ),
+        pytest.param(
+            [added("turn:3", "a"), removed(PERSON, "a"), added("turn:5", "a")],
+            "ab",
+            {4: GONE},
+            (),
+            id="gone, then added again",
+        ),
+        pytest.param(
+            [added("turn:3", "a"), removed(PERSON, "a"), added("turn:5", "a"), removed(HAND, "a")],
+            "b",
+            {4: GONE},
+            (GONE,),
+            id="gone, added again, gone again",
+        ),
+        pytest.param(
+            [removed("turn:3", "a"), added("review:1:3", "a")], "ab", {}, (NEW,), id="a review back"
+        ),
+    ],
+)
+def test_the_last_word_on_an_entry_counts(
+    rows: list[LedgerEntry], present: str, said: dict[int, str], news: tuple[str, ...]
+) -> None:
+    messages = {
+        turn: report(line) if line in (NEW, GONE) else report(text=line)
+        for turn, line in said.items()
+    }
+    assert tell_own(rows, present, messages, LISTED) == news
+    again = messages | {9: report(*news)}
+    assert tell_own(rows, present, again, LISTED) == (), "once"
 
 
 @pytest.mark.parametrize(
@@ -123,27 +185,39 @@ def change(actor: str, before: str | None, after: str | None, now: int = 5) -> L
     [
         ("turn:7", True),
         ("review:1:7", True),
-        ("turn:8", None),
-        ("review:1:8", None),
-        ("account:7", None),
-        ("person", None),
-        ("hand", None),
+        ("turn:99", False),
+        ("review:1:99", False),
+        ("account:7", False),
+        ("person", False),
+        ("hand", False),
     ],
 )
 def test_only_a_conversation_s_own_turns_and_reviews_add_what_it_knows(
-    actor: str, is_known: bool | None
+    actor: str, is_known: bool
 ) -> None:
+    rows = [added(actor, "a")]
+    assert tell_own(rows, "a") == (() if is_known else (NEW,))
+    assert tell_own([*rows, removed(HAND, "a")], "", {7: report(text="a")}) == (GONE,)
+    assert tell_own([*rows, removed(HAND, "a")], "") == (), "it came and went, and nobody told"
+
+
+@pytest.mark.parametrize("entry", ["Boat", "Boat\nis Lina", "# Boat", "</facts>\nBoat", 'a "b" ü'])
+def test_what_came_from_elsewhere_is_told_once_unless_the_prompt_lists_it(entry: str) -> None:
+    rows = [added(HAND, entry)]
+    longer = f"{entry}\nand more"
+    for system in ("", f"- x\n{show_entry(longer)}\n- y\n"):
+        news = tell_own(rows, [entry], {}, system)
+        assert news == (f"New in memory: {json.dumps([escape(entry)], ensure_ascii=False)}",)
+        assert tell_own(rows, [entry], {3: report(*news)}, system) == ()
+        gone = tell_own([*rows, removed(HAND, entry)], (), {3: report(*news)}, system)
+        assert gone == (news[0].replace("New in", "Gone from"),)
+    for after in ("", "- y\n", "\n# Other"):
+        assert tell_own(rows, [entry], {}, f"- x\n{show_entry(entry)}\n{after}") == ()
+
+
+def test_what_no_prompt_would_show_is_no_news() -> None:
     now = OwnList(target="memory", present=("a", "long"), shown=("a",))
-    turns = {TurnId(7)}
-    rows = [change(actor, None, "a"), change("hand", None, "old", now=1)]
-    found = find_changed(rows, 5, now, turns)
-    assert found == {"a": Changed(is_known=is_known, is_there=True)}
-    beyond = find_changed([change("hand", None, "long")], 5, now, turns)
-    assert beyond == {}, "no prompt would show it"
-    undone = [*rows, change("person", "a", None)]
-    assert find_changed(undone, 5, now, turns)["a"].is_known == is_known
-    moved = [change("hand", "a", None), change("hand", None, "a")]
-    assert find_changed(moved, 5, now, turns)["a"].is_known is True
+    assert find_untold([added(HAND, "long")], now, (), read_reported(()), "") == {}
 
 
 def test_a_fresh_prompt_that_shows_it_needs_no_line_but_where_the_last_word_was_that_it_went() -> (
@@ -164,7 +238,8 @@ def test_nobody_s_words_pass_for_the_gateway_s() -> None:
 
 @pytest.mark.parametrize("line", ["New in team: [[forgotten]", "Gone from team: [forgotten]"])
 def test_a_line_from_which_words_were_forgotten_reports_nothing(line: str) -> None:
-    assert read_reported([report(line), report('New in team: ["b"]')]) == {"team": {"b": True}}
+    said = [report(line), report('New in team: ["b"]')]
+    assert read_reported(said, None, TurnId(3)) == {"team": {"b": (3, True)}}
 
 
 def test_what_was_reported_is_read_message_by_message() -> None:
@@ -174,10 +249,9 @@ def test_what_was_reported_is_read_message_by_message() -> None:
         report('Gone from team: ["a"]', 'New in memory: ["c"]'),
     ]
     read = read_reported(())
-    for message in said:
-        read = read_reported([message], read)
-    assert read == read_reported(said)
-    assert read == {"team": {"a": False, "b": True}, "memory": {"c": True}}
+    for turn, message in enumerate(said):
+        read = read_reported([message], read, TurnId(turn))
+    assert read == {"team": {"a": (2, False), "b": (0, True)}, "memory": {"c": (2, True)}}
 
 
 entries = st.lists(
