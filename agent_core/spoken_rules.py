@@ -28,6 +28,17 @@ _LEFT_OUT = re.compile(
 )
 _COUNT = re.compile(r",? (?P<count>\d{1,4}) ?(?:times|mal)$")
 _UNTIL = re.compile(r",? (?:until|bis)(?: zum)? (?P<end>.+)$")
+_LASTS = re.compile(
+    r",? (?:(?:for|für) (?:the next |die nächsten )?(?P<n>\d{1,3}|an?|eine[nm]?)"
+    r" (?P<unit>(?:day|week|month|year|tag|woche|monat|jahr)(?:s|e|en|n)?)"
+    r"|(?P<anzahl>\d{1,3}|eine[nm]?)"
+    r" (?P<einheit>(?:tag|woche|monat|jahr)(?:e|en|n)?) lang)$"
+)
+"""How long a repetition lasts: "for two weeks"."""
+_PERIOD_END = re.compile(
+    r"(?:the )?end of (?:the|this) (?P<period>month|year)"
+    r"|ende (?:des|dieses) (?P<zeit>monat|jahr)e?s|(?P<kurz>monats|jahres)ende"
+)
 _MONTH_END = re.compile(rf"(?:the )?(?:end of|ende) (?P<month>{_MONTH})")
 _SUN = re.compile(
     r"(?:(?P<earlier>.+?),? )??"
@@ -130,7 +141,8 @@ def read_several(words: str, now: datetime) -> Fields | None:
 
 def read_rule(words: str, now: datetime) -> Fields | None:
     """Return the times, the rule and the limits that words mean; None for other words."""
-    plain, limits = _take_limits(rewrite(words), now)
+    said = rewrite(words)
+    plain, limits = _take_limits(said, now)
     if not limits and (at := _read_before(plain, now)):
         return {"at": at}
     readers = (_read_sun, _read_steps, _read_place, _read_places, _read_dates, _read_without)
@@ -138,7 +150,14 @@ def read_rule(words: str, now: datetime) -> Fields | None:
     if found is None and limits:
         found = _read_repeated(plain, now)
     repeats = found is not None and ("rule" in found or "every_minutes" in found)
+    if found and "until" in limits and _LASTS.search(said) and _comes_today(found, now):
+        limits["until"] = f"{date.fromisoformat(limits['until']) - timedelta(days=1)}"
     return {**found, **limits} if found and repeats else None
+
+
+def _comes_today(found: Fields, now: datetime) -> bool:
+    """Return whether the first time of day is still to come."""
+    return bool(min(found.get("times", ("",))) > f"{now:%H:%M}")
 
 
 def make_rule(cron: str) -> Fields | None:
@@ -181,7 +200,9 @@ def _take_limits(plain: str, now: datetime) -> tuple[str, Fields]:
             limits["skip"] = (*limits.get("skip", ()), span)
         elif found := _COUNT.search(plain):
             limits["count"] = int(found["count"])
-        elif (found := _UNTIL.search(plain)) and (end := _read_end(found["end"], now)):
+        elif ((found := _UNTIL.search(plain)) and (end := _read_end(found["end"], now))) or (
+            (found := _LASTS.search(plain)) and (end := _reckon_end(found, now))
+        ):
             limits["until"] = end
         else:
             return plain, limits
@@ -199,13 +220,22 @@ def _read_span(found: re.Match[str], now: datetime) -> str:
 
 
 def _read_end(words: str, now: datetime) -> str:
-    found = _MONTH_END.fullmatch(words)
-    if found is None:
+    if period := _PERIOD_END.fullmatch(words):
+        is_month = next(filter(None, period.groups())).startswith("mon")
+        number = now.month if is_month else len(MONTHS)
+    elif found := _MONTH_END.fullmatch(words):
+        number = next(at for at, names in enumerate(MONTHS, 1) if found["month"] in names)
+    else:
         return _read_day(words, now)
-    number = next(at for at, names in enumerate(MONTHS, 1) if found["month"] in names)
     year = now.year + (number < now.month)
     following = date(year + number // 12, number % 12 + 1, 1)
     return f"{following - timedelta(days=1)}"
+
+
+def _reckon_end(found: re.Match[str], now: datetime) -> str:
+    """Return the last day of "for two weeks", reckoned from tomorrow."""
+    count, unit = found["n"] or found["anzahl"], found["unit"] or found["einheit"]
+    return _read_day(f"in {count} {unit} at 9:00", now)
 
 
 def _read_day(words: str, now: datetime) -> str:

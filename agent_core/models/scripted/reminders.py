@@ -110,6 +110,10 @@ _BEFORE_A_TIME = re.compile(
 )
 _LAST_WORDS = 2
 """The most words behind a time that ends a text: "on Friday the 13th"."""
+_REPEATS_UNTIL = re.compile(
+    r"(?:until|till|bis|for|für)\b.+|.+ lang|\d+ (?:times|mal)", re.IGNORECASE
+)
+"""The words behind a text that may be the end of what repeats."""
 _OPEN_END = re.compile(r"\b(?:until|till|bis|before|vor|from|von|ab|and|und)$", re.IGNORECASE)
 _ANY_DAY = datetime(2000, 1, 1)
 _LONGEST_TIME = 12
@@ -177,7 +181,7 @@ def _read_wish(
         return _remind(found["rest"], timing)
     if found := match(rf"(?P<when>.+?)[,:]? {ME}[,:]? (?P<rest>.+)", line):
         timing = _read_time(found["when"], now)
-        return _remind(found["rest"], timing) if timing else None
+        return _remind_until(found["rest"], found["when"], timing, now) if timing else None
     for when in _RECURRING:
         found = match(rf"{when}[,:]? (?P<text>.+)", line)
         spoken = read_timing(found, now) if found else None
@@ -230,8 +234,21 @@ def _read_first(words: str, now: datetime | None) -> Remind | None:
     for count in range(min(len(split), _LONGEST_TIME), 0, -1):
         when, text = " ".join(split[:count]), " ".join(split[count:])
         if timing := _read_time(when, now):
-            return None if names_other_day(when, _find_end(text), now) else _remind(text, timing)
+            if names_other_day(when, _find_end(text), now):
+                return None
+            return _remind_until(text, when, timing, now)
     return None
+
+
+def _remind_until(words: str, when: str, timing: Remind, now: datetime | None) -> Remind | None:
+    """Read a text with the end of a repetition behind it: "take the pills until Friday"."""
+    split = words.split()
+    for start in range(1, len(split)):
+        text, end = " ".join(split[:start]), " ".join(split[start:])
+        is_end = _REPEATS_UNTIL.fullmatch(end) and (text.endswith(",") or not end[0].isdecimal())
+        if is_end and (limited := _read_time(f"{when.rstrip(',')} {end}", now)):
+            return _remind(text.rstrip(","), limited)
+    return _remind(words, timing)
 
 
 def names_other_day(when: str, end: str, now: datetime | None) -> bool:

@@ -146,6 +146,22 @@ READ: list[tuple[str, dict[str, Any]]] = [
             "until": "2027-03-31",
         },
     ),
+    (
+        "every day at 8 for two weeks",
+        {"times": ("08:00",), "rule": "FREQ=DAILY", "until": "2026-12-13"},
+    ),
+    (
+        "jeden Tag um 20 Uhr eine Woche lang",
+        {"times": ("20:00",), "rule": "FREQ=DAILY", "until": "2026-12-05"},
+    ),
+    (
+        "täglich um 8 bis Ende des Monats",
+        {"times": ("08:00",), "rule": "FREQ=DAILY", "until": "2026-11-30"},
+    ),
+    (
+        "every day at 8 until the end of the year",
+        {"times": ("08:00",), "rule": "FREQ=DAILY", "until": "2026-12-31"},
+    ),
     ("am ersten Montag im Monat um 8", {"cron": "0 8 * * 1#1"}),
     ("jeden letzten Freitag des Monats um 17 Uhr", {"cron": "0 17 * * 5L"}),
     ("every 1st monday at 18:00", {"cron": "0 18 * * 1#1"}),

@@ -224,6 +224,41 @@ def test_a_rule_in_a_wish_is_read_with_its_text() -> None:
     check_each([(f"remind me {time} {rest}", time, text) for time, rest, text in rows], check)
 
 
+def test_an_end_behind_the_text_ends_what_repeats() -> None:
+    def check(row: tuple[str, str, str, str]) -> None:
+        often, link, text, end = row
+        command = read_command(f"{often} {link} {text} {end}", SUNDAY)
+        time = often.removeprefix("remind me ").removeprefix("erinnere mich ")
+        assert command == Remind(text=text, words=f"{time} {end}")
+
+    rows = (
+        ("erinnere mich täglich um 8", "an", "Tabletten", "bis Freitag"),
+        ("erinnere mich täglich um 8", "an", "Tabletten", "bis Ende des Monats"),
+        ("erinnere mich jeden Tag um 8", "an", "Tabletten", "zwei Wochen lang"),
+        ("remind me every day at 8", "to", "take pills", "until Friday"),
+        ("remind me every day at 8", "to", "take pills", "for two weeks"),
+        ("remind me every 2 hours", "to", "drink", "until 31 December"),
+        ("remind me every Monday at 9 Tokyo time", "to", "sing", "until 31 December"),
+    )
+    check_each(rows, check)
+
+
+def test_what_is_no_end_of_a_repetition_stays_in_the_text() -> None:
+    def check(words: str) -> None:
+        command = read_command(f"remind me {words}", SUNDAY)
+        assert isinstance(command, Remind)
+        assert command.text == words.split(" to ", 1)[1]
+
+    rows = (
+        "tomorrow to finish the report until Friday",
+        "in 5 minutes to wait until Friday",
+        "every Monday to plan until Friday's meeting",
+        "every Monday to walk for 2 hours",
+        "every day at 8 to stretch 5 times",
+    )
+    check_each(rows, check)
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
