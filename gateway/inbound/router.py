@@ -14,6 +14,7 @@ from adapters.messages import ButtonPress, InboundMessage
 from agent_core.errors import StoreDamaged
 from agent_core.ids import InboxId
 from agent_core.localization import set_language, use_language
+from agent_core.state.conversations import questions
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -363,7 +364,7 @@ class InboundRouter:
         """Return the command that a yes or a no stands for below a command's question to a person.
 
         "" is a no that needs no command; None answers no such question. The question is the newest
-        message of the chat, or the one that is answered.
+        message of the chat, or the one that is answered, and no turn waits for an answer there.
         """
         row, message = arrived.row, arrived.message
         is_yes = general.read_yes_or_no(message.text)
@@ -372,6 +373,9 @@ class InboundRouter:
         chat, quoted = make_chat(row.platform, message.address), events.find_quoted(message)
         shown = await self._database.read(outbox.find_shown, chat=chat, message_id=quoted)
         if shown is None or shown.person_id != person.id:
+            return None
+        awaited = await self._database.read(questions.list_awaited, person_id=person.id)
+        if any(one.chat == chat for one in awaited):
             return None
         return read_bare_answer(shown.buttons, is_yes=is_yes)
 
