@@ -26,6 +26,7 @@ _MOST_EXAMINED = 200
 """The most slots of a job, within `LONGEST_QUIET`, that are compared with quiet times."""
 _OFF = Text("You have {days} off.")
 _QUIET = Text("Your quiet hours are {hours}.")
+COMES_LATER = Text("What falls in your quiet time comes when it ends: {moment}.")
 _DAYS_OFF = (
     Text("Mondays"),
     Text("Tuesdays"),
@@ -92,10 +93,14 @@ def _at(day: datetime, minute: int) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldSlot:
-    """A slot within a quiet time: the sentence about it, and the end of the quiet time."""
+    """A slot within a quiet time: the sentence about it, and the end of the quiet time.
+
+    `place` is its place among the next slots; the next one has 0.
+    """
 
     sentence: str
     until: str
+    place: int
 
 
 def find_held_slot(
@@ -110,7 +115,7 @@ def find_held_slot(
         return None
     slots = walk_slots(load_timing(job.timing), find_zone(job.zone), waited)
     near = takewhile(lambda slot: slot.at < waited.at + LONGEST_QUIET, slots)
-    for slot in islice(near, _MOST_EXAMINED):
+    for place, slot in enumerate(islice(near, _MOST_EXAMINED)):
         until = quiet_until(person, days_off, clock.zone, slot.at)
         if until is None:
             continue
@@ -121,7 +126,7 @@ def find_held_slot(
             if is_off
             else _QUIET(hours=describe_hours(person))
         )
-        return HeldSlot(sentence=sentence, until=clock.show(until))
+        return HeldSlot(sentence=sentence, until=clock.show(until), place=place)
     return None
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from agent_core.localization import Text
-from agent_core.schedule.descriptions import ONCE, describe_timing, say_next
+from agent_core.localization import Text, format_weekday, say_at, say_clock
+from agent_core.schedule.descriptions import ONCE, SHOWN, describe_timing, say_next
 from agent_core.schedule.job_editor import next_slot_of
+from agent_core.schedule.quiet_times import COMES_LATER, HeldSlot
 from agent_core.schedule.triggers import Every, Once, OnEvent, load_timing
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.shown_settings import name_city
@@ -32,11 +33,17 @@ _UNDO = {"pause": "resume", "resume": "pause", "delete": "restore"}
 
 
 def confirm_created(
-    job: Job, clock: ReaderClock, places: Sequence[str] = (), *, is_twin: bool = False
+    job: Job,
+    clock: ReaderClock,
+    places: Sequence[str] = (),
+    *,
+    is_twin: bool = False,
+    held: HeldSlot | None = None,
 ) -> Receipt:
     """Confirm a new job on the clock of its person, with the chats that have to be named.
 
-    If it `is_twin`, the person had the same one already.
+    If it `is_twin`, the person had the same one already. `held` is the first slot whose message
+    would wait for quiet hours to end, if any.
     """
     timing, title = load_timing(job.timing), _name(job).rstrip(".")
     if isinstance(timing, Once) and job.next_slot:
@@ -45,6 +52,8 @@ def confirm_created(
     else:
         meaning = say_timing(job, clock)
         text = _REPEATED(timing=meaning, title=title, moments=_list_next(job, clock))
+        if held and held.place < SHOWN:
+            text = f"{text}. {COMES_LATER(moment=held.until)}"
     if places:
         text = _WITH_PLACES(line=f"{text.rstrip('.')}.", targets="; ".join(places))
     if is_twin:
@@ -94,12 +103,19 @@ def _is_elsewhere(job: NewJob, clock: ReaderClock) -> bool:
 
 
 def _show_slot(job: NewJob, at: int, clock: ReaderClock) -> str:
-    """Return a moment on the reader's clock, and also on the job's if that shows another time."""
+    """Return a moment on the reader's clock, and also on the job's if that shows another time.
+
+    "Tomorrow" is a day of the reader only: where the other clock has another date, its weekday
+    tells it apart.
+    """
     shown = clock.show(at)
     if not _is_elsewhere(job, clock):
         return shown
-    there = ReaderClock(zone=job.zone, now=clock.now).show(at)
-    return _WITH_THERE(moment=shown, there=there, city=name_city(job.zone))
+    here, there = local_time(at, clock.zone), local_time(at, job.zone)
+    said = say_clock(there)
+    if there.date() != here.date():
+        said = say_at(format_weekday(there.weekday()), [said])
+    return _WITH_THERE(moment=shown, there=said, city=name_city(job.zone))
 
 
 def _list_next(job: Job, clock: ReaderClock) -> str:

@@ -25,7 +25,7 @@ from agent_core.schedule.triggers import (
 from agent_core.schedule.wall_clock import find_zone
 from agent_core.spoken_rules import make_rule, read_rule, read_several, speak
 from agent_core.spoken_zones import take_zone
-from agent_core.time_phrases import list_meanings
+from agent_core.time_phrases import list_meanings, rewrite
 
 _LIMITS = ("skip", "starts", "until", "count")
 _TIME = r"(?:\d{1,2}:\d\d(?:-\d{1,2}:\d\d/\d+)?|(?:sunrise|sunset)(?:[+-]\d+)?)"
@@ -43,6 +43,8 @@ _CRON = re.compile(
     rf"@\w+|[\d*/,-]+(?: {_CRON_FIELD}){{2,6}}|(?=.*\*)[\d*/,-]+(?: \S+){{2,6}}", re.IGNORECASE
 )
 """A cron expression, if only a wrong one; "2 days before Christmas Eve" is none."""
+_OWN_DAY = re.compile(r"\b(?:today|tonight|tomorrow|heute|morgen|übermorgen)\b")
+"""Days that follow from the day on which they are said."""
 _USAGE = (
     "`when` can't be read: {given!r}. The nearest forms are `tomorrow at 9:00`, `in 20 minutes`,"
     " `every monday at 19:00`, `every 2 hours`, `2026-11-23T08:00` and, for anything else, times"
@@ -61,16 +63,21 @@ def fill_in(given: JobFields, words: str, *, zone: str, now: int, old: Timing | 
 
     `old` is the present timing of a job that is changed: a time of day alone keeps its days, and a
     day alone keeps its time. A place whose clock the words name is the zone of the job, which
-    keeps nothing. Raises `ToolArgumentError`.
+    keeps nothing; "tomorrow" is the person's own, though. Raises `ToolArgumentError`.
     """
     words, named = take_zone(_plain(words))
+    home = zone
     if named:
         given, zone, old = replace(given, zone=named), named, None
     if list_meanings(words):
         raise ToolArgumentError(_TWO_DATES.format(given=words[:100]))
     try:
         clock = moment(now).astimezone(find_zone(zone))
-        found = (_keep_rest(words, old, clock) if old else None) or _read(words, clock)
+        found = (
+            (_keep_rest(words, old, clock) if old else None)
+            or (_read_day_here(words, find_zone(home), clock) if named else None)
+            or _read(words, clock)
+        )
     except NeverOccurs as error:
         raise ToolArgumentError(str(error)) from error
     except ValueError as error:
@@ -127,6 +134,20 @@ def _read(words: str, now: datetime) -> dict[str, Any] | None:
         times = (found["times"] or found["behind"]).replace(",", " ").split()
         return {"times": tuple(times), "rule": found["rule"] or found["first"]}
     return read_several(words, now) or _read_cron(words) or read_rule(words, now)
+
+
+def _read_day_here(words: str, home: ZoneInfo, there: datetime) -> dict[str, Any] | None:
+    """Read "tomorrow at 3:30" with the person's date and the clock of another place.
+
+    Returns None for words without such a day, and for a moment that has passed there.
+    """
+    if not _OWN_DAY.search(rewrite(words)):
+        return None
+    today = there.astimezone(home).date()
+    found = speak(words, there.replace(year=today.year, month=today.month, day=today.day))
+    at = found.get("at") if found else None
+    is_ahead = at and datetime.fromisoformat(at) > there.replace(tzinfo=None)
+    return found if is_ahead else None
 
 
 def _read_stamp(words: str, now: datetime) -> str:

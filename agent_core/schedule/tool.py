@@ -463,12 +463,12 @@ class JobTool:
         places = await self._list_places(asker, made)
         is_elsewhere = made.targets != (asker.here,) or len(places) > 1
         is_twin = await self._database.read(self._has_twin, asker, made)
+        held = _look_for_held(asker, made)
+        sent_to = places if is_elsewhere else ()
         note = note_left_out(asker.left_out)
         return ToolResult(
             text=f"Created. {_describe(made, asker.zone)}{note}",
-            receipts=(
-                confirm_created(made, asker.clock, places if is_elsewhere else (), is_twin=is_twin),
-            ),
+            receipts=(confirm_created(made, asker.clock, sent_to, is_twin=is_twin, held=held),),
         )
 
     def _redraft(self, asker: _Asker, job: Job) -> tuple[JobRequest, Job]:
@@ -625,7 +625,14 @@ def _find_held(asker: _Asker, job: NewJob) -> HeldSlot | None:
 
     An interval fills day and night, so nobody means the quiet time by it: it waits then.
     """
-    if job.is_urgent or asker.given.urgent is not None or is_interval(load_timing(job.timing)):
+    if asker.given.urgent is not None or is_interval(load_timing(job.timing)):
+        return None
+    return _look_for_held(asker, job)
+
+
+def _look_for_held(asker: _Asker, job: _AnyJob) -> HeldSlot | None:
+    """Find a slot in a quiet time, unless the job is urgent."""
+    if job.is_urgent:
         return None
     return find_held_slot(job, asker.person, asker.days_off, asker.clock)
 

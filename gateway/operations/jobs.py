@@ -38,7 +38,7 @@ from agent_core.schedule.job_editor import (
 )
 from agent_core.schedule.job_fields import JobFields
 from agent_core.schedule.occurrences import walk_slots
-from agent_core.schedule.quiet_times import comes_in_quiet, find_held_slot
+from agent_core.schedule.quiet_times import COMES_LATER, comes_in_quiet, find_held_slot
 from agent_core.schedule.receipts import (
     confirm_changed,
     confirm_created,
@@ -358,8 +358,10 @@ def describe_quiet(connection: Connection, job: NewJob, clock: ReaderClock) -> s
     held = find_held_slot(job, person, days_off, clock)
     if held is None:
         return ""
-    rest = jobs_texts.COMES_ANYWAY() if job.is_urgent else jobs_texts.HELD(moment=held.until)
-    return f"{held.sentence} {rest}"
+    if job.is_urgent:
+        return f"{held.sentence} {jobs_texts.COMES_ANYWAY()}"
+    waits = COMES_LATER if held.place else jobs_texts.HELD
+    return f"{held.sentence} {waits(moment=held.until)}"
 
 
 def _read_when(

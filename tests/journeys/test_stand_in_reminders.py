@@ -37,7 +37,7 @@ async def test_what_words_leave_open_is_asked_and_all_can_be_cancelled(deploymen
         told = await choose("remind me on 3/4/2027 at 9 to sing", "No")
         assert "I haven't set the reminder “sing”." in told
         told = await say("remind me tomorrow at 3:30 Tokyo time to join the call")
-        assert "⏰ today, 19:30 (tomorrow, 3:30 in Tokyo): join the call" in told
+        assert "⏰ today, 19:30 (Tue, 3:30 in Tokyo): join the call" in told
         told = await say("remind me every Monday at 9 Tokyo time to plan")
         assert "⏰ Every Monday, 9:00 (Tokyo time): plan. Next: Mon 7 Dec, 1:00" in told
         told = await say("remind me on 31 February to run")
@@ -58,6 +58,9 @@ async def test_what_words_leave_open_is_asked_and_all_can_be_cancelled(deploymen
         await say("/undo")
         told = await say("show my reminders")
         assert [name in told for name in ("dentist", "join the call", "plan")] == [True] * 3
+        await say("my quiet hours are from 22 to 6")
+        told = await say("every 5 hours remind me to stretch")
+        assert "What falls in your quiet time comes when it ends: tomorrow, 6:00." in told
 
 
 async def test_a_plain_yes_or_no_answers_and_other_words_are_no_answer(deployment: Stage) -> None:

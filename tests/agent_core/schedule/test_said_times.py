@@ -14,6 +14,9 @@ ZONE = "Europe/Berlin"
 NOW = 1_795_950_000_000
 """Sunday 2026-11-29, noon in Berlin."""
 
+EVENING = 1_796_059_200_000
+"""Monday 2026-11-30, 18:20 in Vienna, which is 2:20 on Tuesday in Tokyo."""
+
 
 def fill(words: str, old: str = "", **given: object) -> dict[str, Any]:
     """Return the fields of a job that words for a time set."""
@@ -273,3 +276,21 @@ def test_other_words_are_refused_in_a_sentence(words: str, reason: str) -> None:
 def test_a_wrong_zone_is_refused() -> None:
     with pytest.raises(ToolArgumentError, match="not a time zone"):
         fill_in(JobFields(), "tomorrow at 9:00", zone="Mars/Base", now=NOW, old=None)
+
+
+def test_tomorrow_is_the_day_of_the_person_also_on_another_clock() -> None:
+    def check(row: tuple[str, str]) -> None:
+        words, at = row
+        given = fill_in(read_fields({}), words, zone="Europe/Vienna", now=EVENING, old=None)
+        assert given.at == at
+
+    rows = [
+        ("tomorrow at 3:30 Tokyo time", "2026-12-01T03:30"),
+        ("morgen um 3:30 Uhr Tokioter Zeit", "2026-12-01T03:30"),
+        ("tmrw at 3:30 Tokyo time", "2026-12-01T03:30"),
+        ("the day after tomorrow at 9 Tokyo time", "2026-12-02T09:00"),
+        ("today at 22:00 Tokyo time", "2026-12-01T22:00"),
+        ("tuesday at 3:30 Tokyo time", "2026-12-01T03:30"),
+        ("today at 15:00 New York time", "2026-11-30T15:00"),
+    ]
+    check_each(rows, check)

@@ -427,6 +427,16 @@ async def test_a_reminder_in_quiet_hours_says_so_and_can_come_anyway(home: Path)
             assert (await send(other, way[1], {}))[0] == 404
 
 
+async def test_a_reminder_whose_next_time_is_not_quiet_is_not_said_to_wait(home: Path) -> None:
+    async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
+        await rest(running, 9 * 60, 12 * 60)
+        form = {"text": "Stretch", "when": "every 45 minutes", "kind": "message"}
+        status, text = await send(session, "/jobs/new", form)
+        assert status == 200
+        assert "What falls in your quiet time comes when it ends: today, 12:00." in text
+        assert "waits for your quiet time" not in text
+
+
 async def test_a_named_moment_counts_in_quiet_hours_as_in_chat(home: Path) -> None:
     async with at_noon(home) as (running, chat), browse_as(running, chat, ZEBRANA) as session:
         await rest(running, 7 * 60, 12 * 60)

@@ -84,11 +84,12 @@ def _describe(connection: Connection, job: Job, look: Look, names: PlaceNames) -
 
 
 def find_held(connection: Connection, look: Look, job: Job) -> HeldSlot | None:
-    """Return when a reminder's next message would wait for quiet hours to end."""
+    """Return when a reminder's next message would wait for quiet hours to end; None if it won't."""
     if job.is_urgent or job.state != "active":
         return None
     home = delivery_targets.find(connection, person_id=look.person.id)
-    return find_held_slot(job, look.person, home.days_off, look.viewer.clock)
+    held = find_held_slot(job, look.person, home.days_off, look.viewer.clock)
+    return held if held and held.place == 0 else None
 
 
 async def deliver_anyway(look: Look) -> Response:
