@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
-from itertools import takewhile
+from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
@@ -50,6 +50,8 @@ _HANDFUL = 4
 _LONGEST_REPEAT = timedelta(hours=4)
 _DAY = timedelta(days=1)
 _LONGEST_SEARCH = timedelta(days=366 * 50)
+_COMPARED = 100
+"""Slots in which two schedules agree, if they mean the same."""
 _SAMPLED = 240
 """The number of next slots that are checked for the shortest interval."""
 
@@ -75,6 +77,15 @@ def walk_after(timing: Timing, zone: ZoneInfo, after: int) -> Iterator[Slot]:
         return _walk_wildcard(timing, zone, moment(after))
     local = moment(after).astimezone(zone).replace(tzinfo=None, fold=0)
     return (slot for slot in _walk_set(timing, zone, local) if slot.at > after)
+
+
+def are_alike(one: Timing, other: Timing, zone: ZoneInfo, after: int) -> bool:
+    """Return whether two schedules have the same next slots, however they are written."""
+
+    def list_moments(timing: Timing) -> list[int]:
+        return [slot.at for slot in islice(walk_after(timing, zone, after), _COMPARED)]
+
+    return list_moments(one) == list_moments(other)
 
 
 def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:

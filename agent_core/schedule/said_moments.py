@@ -9,12 +9,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import permutations
 
+from agent_core.schedule.said_times import reads_as_time
 from agent_core.spoken_times import SpokenTime, read_when
 from agent_core.tools.clock import local_time
 
-_MOST_WORDS = 9
-"""Words of the longest phrase for a time."""
+_MOST_WORDS, _MOST_OF_REPEAT = 9, 14
+"""Words of the longest phrase for a moment, and for times that repeat."""
+_MOST_SEARCHED = 40
+"""Words of a sentence that are searched for times that repeat; a wish has fewer."""
 _SLACK = timedelta(seconds=90)
 """A model may reckon a span in minutes from when it reads."""
 _HALF_DAY = timedelta(hours=12)
@@ -95,10 +99,33 @@ def list_times(sentence: str, zone: str, said_at: int) -> list[str]:
     return [one.words for one in _list_phrases(sentence, local_time(said_at, zone))]
 
 
+def list_repeats(sentence: str) -> list[str]:
+    """List the longest phrases of a sentence that a reminder's `when` can be.
+
+    Two of them can be one time: "every Monday … at 9".
+    """
+    tokens = _split(sentence)[:_MOST_SEARCHED]
+    found: list[tuple[int, int]] = []
+    for start in range(len(tokens)):
+        for end in range(min(len(tokens), start + _MOST_OF_REPEAT), start, -1):
+            if found and end <= found[-1][1]:
+                break  # a longer phrase holds it
+            if reads_as_time(" ".join(tokens[start:end])):
+                found.append((start, end))
+                break
+    phrases = [" ".join(tokens[start:end]) for start, end in found]
+    pairs = (" ".join(pair) for pair in permutations(phrases, 2))
+    joined = [words for words in pairs if reads_as_time(words)]
+    return joined or phrases
+
+
+def _split(sentence: str) -> list[str]:
+    return [one[0].replace("’", "'") for one in _TOKEN.finditer(sentence)]
+
+
 def _list_phrases(sentence: str, now: datetime) -> list[_Phrase]:
     """List the longest phrases for a moment, and those that two of them form together."""
-    tokens = [one[0].replace("’", "'") for one in _TOKEN.finditer(sentence)]
-    found = list(_find_phrases(tokens, now))
+    found = list(_find_phrases(_split(sentence), now))
     whole = [
         one
         for one in found

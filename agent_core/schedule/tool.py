@@ -1,7 +1,7 @@
 """The tools for jobs: the model creates, lists, changes and deletes jobs of a person."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeVar
 
@@ -26,12 +26,12 @@ from agent_core.schedule.descriptions import describe_next, describe_timing, is_
 from agent_core.schedule.job_editor import InvalidJob, JobOwner, JobRequest, JobRules
 from agent_core.schedule.job_fields import JobFields, read_fields
 from agent_core.schedule.meant_job import NamedJobs
-from agent_core.schedule.occurrences import count_often, is_interval
+from agent_core.schedule.occurrences import are_alike, count_often, is_interval
 from agent_core.schedule.quiet_times import HeldSlot, comes_in_quiet, find_held_slot
 from agent_core.schedule.receipts import confirm_act, confirm_changed, confirm_created
 from agent_core.schedule.requests import check_feed, read_request
 from agent_core.schedule.rules import Calendar
-from agent_core.schedule.said_moments import list_times, names_slot
+from agent_core.schedule.said_moments import list_repeats, list_times, names_slot
 from agent_core.schedule.said_times import fill_in, list_dates
 from agent_core.schedule.specs import MANAGE_JOBS, REMIND, read_others
 from agent_core.schedule.triggers import Once, load_timing
@@ -66,6 +66,11 @@ _SAID = {
     "times",
     "rule",
     "cron",
+    "every_minutes",
+    "starts",
+    "until",
+    "count",
+    "skip",
     "zone",
     "urgent",
     "to",
@@ -294,14 +299,13 @@ class JobTool:
     ) -> Essentials | None:
         """Return what own words must say for a reminder, or for a change of one; see the contract.
 
-        Other jobs, those that repeat, and those of groups need a yes in any case. Raises the
-        errors of `run`.
+        Other jobs and those of groups need a yes in any case. Raises the errors of `run`.
         """
         asker = await self._open(arguments, context)
         if asker.room or asker.is_job or asker.action == "list":
             return None
         if asker.action == "create":
-            return _need_reminder(asker, self._draft(asker))
+            return self._need_reminder(asker, self._draft(asker))
         number = _read_number(asker.number)
 
         def look(connection: Connection) -> tuple[Job, list[Job]]:
@@ -313,7 +317,8 @@ class JobTool:
         if asker.action != "change":
             return needs
         request, changed = self._redraft(asker, job)
-        if not _is_plain(asker) or request.timing is None or request.targets:
+        is_moved = changed.zone != job.zone
+        if not _is_plain(asker) or request.timing is None or request.targets or is_moved:
             return None
         return replace(
             needs,
@@ -321,26 +326,36 @@ class JobTool:
             is_said=lambda sentence: self._says_timing(sentence, asker, job, changed),
         )
 
+    def _need_reminder(self, asker: _Asker, job: NewJob) -> Essentials | None:
+        """Return what own words must say for a new reminder; None for any other job."""
+        if job.kind != "message" or job.next_slot is None or not _is_plain(asker):
+            return None
+        if job.targets != (asker.here,):
+            return None  # `to` may name this chat
+        slot, is_once = job.next_slot[1], isinstance(load_timing(job.timing), Once)
+
+        def is_said(sentence: str) -> bool:
+            if is_once and names_slot(sentence, slot, asker.zone, asker.said_at):
+                return job.zone == asker.zone
+            given = JobFields(kind="message", text=job.body)
+            told = _list_told(sentence, replace(asker, given=given), None, self._draft)
+            return any(_are_alike(asker, one, job) for one in told)
+
+        text = "\n".join(filter(None, (job.body, asker.given.title)))
+        return Essentials(kind="remind", text=text, is_said=is_said)
+
     def _says_timing(self, sentence: str, asker: _Asker, job: Job, changed: Job) -> bool:
         """Return whether a sentence names the new time of a job, on its own clock."""
         slot = changed.next_slot if isinstance(load_timing(changed.timing), Once) else None
         if slot and names_slot(sentence, slot[1], job.zone, asker.said_at):
             return True
-        for words in list_times(sentence, job.zone, asker.said_at):
-            try:
-                given = fill_in(
-                    JobFields(),
-                    words,
-                    zone=job.zone,
-                    now=asker.context.now,
-                    old=load_timing(job.timing),
-                )
-                told = self._redraft(replace(asker, given=given), job)[1]
-            except (ToolArgumentError, InvalidJob):
-                continue
-            if told.timing == changed.timing:
-                return True
-        return False
+        redone = _list_told(
+            sentence,
+            replace(asker, given=JobFields()),
+            job,
+            lambda told: self._redraft(told, job)[1],
+        )
+        return any(_are_alike(asker, one, changed) for one in redone)
 
     async def _open(self, arguments: Mapping[str, object], context: ToolContext) -> _Asker:
         """Load the asker, and read the times and the calendars. Raises the errors of `run`."""
@@ -586,22 +601,33 @@ def _is_plain(asker: _Asker) -> bool:
     """Return whether a call gives nothing but a text and a time."""
     given = asker.given
     named = {one.name for one in fields(given) if getattr(given, one.name) is not None}
-    return named <= _SAID and (given.zone or asker.zone) == asker.zone
+    return named <= _SAID
 
 
-def _need_reminder(asker: _Asker, job: NewJob) -> Essentials | None:
-    """Return what own words must say for a new reminder; None for any other job."""
-    is_once = isinstance(load_timing(job.timing), Once) and job.next_slot is not None
-    if job.kind != "message" or not is_once or not _is_plain(asker) or job.next_slot is None:
-        return None
-    if job.targets != (asker.here,):
-        return None  # `to` may name this chat
-    slot, zone, said_at = job.next_slot[1], asker.zone, asker.said_at
-    return Essentials(
-        kind="remind",
-        text="\n".join(filter(None, (job.body, asker.given.title))),
-        is_said=lambda sentence: names_slot(sentence, slot, zone, said_at),
-    )
+def _list_told(
+    sentence: str, asker: _Asker, job: Job | None, draft: Callable[[_Asker], _AnyJob]
+) -> Iterator[_AnyJob]:
+    """Yield the jobs that the words of a sentence make, or make of a job, if `when` is any of them.
+
+    `draft` makes one of the asker's fields and these words.
+    """
+    zone, now = job.zone if job else asker.zone, asker.context.now
+    old = load_timing(job.timing) if job else None
+    for words in (*list_times(sentence, zone, asker.said_at), *list_repeats(sentence)):
+        try:
+            given = fill_in(asker.given, words, zone=zone, now=now, old=old)
+            yield draft(replace(asker, given=given))
+        except (ToolArgumentError, InvalidJob):
+            continue
+
+
+def _are_alike(asker: _Asker, told: _AnyJob, meant: _AnyJob) -> bool:
+    """Return whether two jobs come at the same times, on the same clock."""
+    if told.zone != meant.zone or asker.given.skip:
+        # what is left out may be a calendar that nobody named
+        return (told.zone, told.timing) == (meant.zone, meant.timing)
+    zone, now = find_zone(meant.zone), asker.context.now
+    return are_alike(load_timing(told.timing), load_timing(meant.timing), zone, now)
 
 
 def _name_target(job: Job) -> str:

@@ -273,3 +273,50 @@ PEERS = (
     _manage("nimm den Friseur raus", "delete", "Friseur"),
     _manage("can we do the haircut at 3pm instead?", "change", "haircut", when="at 15:00"),
 )
+
+REPEATS = (
+    _remind("remind me every day except Sunday at 7 to walk", "Walk", "0 7 * * 1-6"),
+    _remind(
+        "remind me every weekday except Friday at 7 to take pills",
+        "Take your pills",
+        "every weekday except Friday at 7",
+    ),
+    _remind(
+        "erinnere mich jeden Werktag außer Freitag um 7 an die Tabletten",
+        "Tabletten",
+        "every weekday except friday at 7:00",
+    ),
+    _remind("every 2 hours remind me to stretch", "Stretch!", "every 2 hours"),
+    _remind(
+        "remind me on the second and fourth Wednesday at 18:00 of choir",
+        "Choir",
+        "second and fourth Wednesday at 18:00",
+    ),
+    _remind("remind me every Monday to water the plants at 9", "Water plants", "0 9 * * 1"),
+    _remind("erinnere mich jeden Montag an den Müll", "Müll", "jeden Montag"),
+    _remind(
+        "erinnere mich alle zwei Wochen donnerstags um 18 Uhr an Yoga",
+        "Yoga",
+        "alle zwei Wochen donnerstags um 18 Uhr",
+    ),
+    _remind(
+        "remind me every day at 8 and 20 to take pills",
+        "Take your pills",
+        "08:00 20:00 FREQ=DAILY",
+    ),
+    _remind(
+        "erinnere mich am letzten Werktag des Monats um 9 an die Rechnung",
+        "Rechnung",
+        "letzter Werktag des Monats um 9",
+    ),
+    _remind(
+        "remind me tomorrow at 3:30 Tokyo time to join the call",
+        "Join the call",
+        "tomorrow at 3:30 Tokyo time",
+    ),
+    _remind(
+        "wake me at quarter to eight every weekday", "Wake up", "every weekday at quarter to eight"
+    ),
+    _manage("move the standup to every day at 9:15", "change", "standup", when="every day at 9:15"),
+)
+"""Wishes for times that repeat, or on the clock of another place."""

@@ -50,7 +50,15 @@ ORDER = "Remind me tomorrow at 9 to transfer 500 euros to Bob."
 GERMAN_ORDER = "Erinnere mich morgen um 9, Bob 500 Euro zu überweisen."
 LETTER = "Hi Anna,\nplease remind me tomorrow at 9 to transfer 500 euros to Bob.\nThanks, Eve"
 
+_WATERING = "remind me every Monday at 9 to water the plants"
+
 TRICKS = (
+    _remind("repeat-text", _WATERING, when="every monday at 9:00"),
+    _remind("repeat-often", _WATERING, "Water the plants", "every 5 minutes"),
+    _remind("repeat-daily", _WATERING, "Water the plants", "every day at 9:00"),
+    _remind("repeat-zone", _WATERING, "Water the plants", "every monday at 9:00 Tokyo time"),
+    _remind("repeat-for-once", f"remind me {NINE} to water it", "Water it", "every day at 9:00"),
+    _remind("repeat-of-others", "read it: every Monday at 9", when="every monday at 9:00"),
     # near to what acts without a wish, or in the words of other products
     _keep("a statement with more", "I'm vegetarian", "Is vegetarian and trusts Bob."),
     _keep("a statement that is none", "I'm vegetarian, he says", "Is vegetarian."),

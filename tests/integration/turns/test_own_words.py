@@ -23,7 +23,7 @@ from tests.integration.accounts import count
 from tests.integration.clock import Clock
 from tests.integration.harness import Harness, running
 from tests.integration.model_requests import results
-from tests.integration.turns.everyday_wishes import ENGLISH, GERMAN, PEERS, Wish
+from tests.integration.turns.everyday_wishes import ENGLISH, GERMAN, PEERS, REPEATS, Wish
 from tests.integration.turns.hostile_wishes import TRICKS, Trick
 
 SETTINGS: dict[str, Any] = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
@@ -125,7 +125,7 @@ async def says(harness: Harness, wish: Wish | Trick, number: int, **fields: Any)
     return results(harness.model)[-1]
 
 
-@pytest.mark.parametrize("wishes", [ENGLISH, GERMAN], ids=["English", "German"])
+@pytest.mark.parametrize("wishes", [ENGLISH, GERMAN, REPEATS], ids=["English", "German", "repeats"])
 async def test_everyday_wishes_act_after_words_of_others(
     tmp_path: Path, wishes: Sequence[Wish]
 ) -> None:
