@@ -49,6 +49,9 @@ async def test_a_waiting_question_is_asked_again_where_words_are_forgotten(
     async with running(tmp_path, FakeModel(say("Hot."), QUESTION, say("Blue it is."))) as harness:
         ana, _ = two_accounts(harness)
         await ana.says("my oven is hot")
+        folder = tmp_path / "memories" / "people" / ana.name.lower()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "MEMORY.md").write_text("- Has an oven\n")
         await wait_in_group(harness, ana)
         await says(harness, ana, "/forget oven", "I found these words")
         await presses(harness, ana, choice())
