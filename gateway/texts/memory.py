@@ -35,7 +35,8 @@ CHANGE_ELSEWHERE = Text(
     "I can't undo that from here any more. /memory shows the numbers that you can use with /undo."
 )
 CHANGED_SOUL = Text(
-    "Change {number} was made in SOUL.md. That file is edited by hand or by a proposal."
+    "Change {number} was made in SOUL.md, so I can't undo it here. Edit that file by hand, or"
+    " ask me to propose a change."
 )
 CHANGED_SKILL = Text(
     "Change {number} was made in a skill. `talaria skills undo {number}` takes it back."

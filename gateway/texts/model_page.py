@@ -38,7 +38,7 @@ HINT_KEY = Text(
 )
 ADDRESS = Text("Address of the server")
 HINT_ADDRESS = Text(
-    "Only for another server. The address shown here is that of Ollama on this computer."
+    "Fill this in only for another server. The example is the address of Ollama on this computer."
 )
 NAME = Text("Name of the model")
 HINT_NAME = Text("Leave the field empty for the usual model.")

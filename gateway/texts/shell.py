@@ -34,8 +34,8 @@ SEARCH_HINT = Text("Conversations, messages, memory, reminders, skills, settings
 ASK_IN_CHAT = Text("Ask in the chat")
 MESSAGES = Text("Messages")
 ALSO_NEAR = Plural(
-    "Just before or after: {n} message without the words",
-    "Just before or after: {n} messages without the words",
+    "Also shown, just before or after: {n} message without your search words",
+    "Also shown, just before or after: {n} messages without your search words",
 )
 WHY = Text("Why?")
 HOW_IT_CAME = Text("How this answer came about")

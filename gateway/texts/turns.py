@@ -57,8 +57,8 @@ ALL_CALLS = Plural(
 )
 REPLAY = Text("Comparison")
 ABOUT_REPLAY = Text(
-    "I rebuild from my storage what the model got, and compare it with what was sent then."
-    " Nothing is done again."
+    "From what I stored, I put together what the model got, and compare it with what was sent"
+    " then. I repeat no action."
 )
 VERDICTS: Mapping[str, Text] = {
     "identical": Text("No difference: the model got exactly this."),
