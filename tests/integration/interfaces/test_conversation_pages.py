@@ -332,7 +332,7 @@ async def test_a_search_marks_the_words_and_leads_to_the_message(setup: Setup) -
         shown = await read(session, place[0])
         assert f'class="bubble mine sought" id="message-{place[1]}"' in shown
         near = found.partition('id="near"')[2].partition("</details>")[0]
-        assert "without the words" in near
+        assert "without your search words" in near
         assert "<mark>" not in near
         nothing = await read(session, "/search?q=xyzzyx")
         assert "Nothing was found. Try other words, or name a month." in nothing
