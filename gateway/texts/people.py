@@ -123,9 +123,9 @@ _INVITED_SOMEBODY = Text(
 )
 _LINK_PLATFORM = Text("Link {platform}")
 ASK_TO_LINK = Text(
-    "{account} sent your code. As soon as I link the two accounts, they share one"
-    " conversation, one memory and one budget. From either one, everything that was written"
-    " to me from the other can be seen. Is that account yours?"
+    "{account} sent your code. Once I link the two accounts, they share one conversation, one"
+    " memory and one budget. From either one, everything that was written to me from the"
+    " other can be seen. Is that account yours?"
 )
 _ASKED = Text(
     "I've asked on {platform} whether to link the accounts. Confirm it there within ten minutes."
