@@ -352,7 +352,7 @@ NOTED = "The key is under the mat."
 QUOTED: dict[str, tuple[str, bool]] = {
     "an answer about a file": (NOTED, False),
     "an answer to the person alone": ("Hello.", True),
-    "a reply to a command": ("You are", True),
+    "a reply to a command": ("No message is waiting", True),
     "a message that is not known": ("", False),
 }
 
@@ -364,7 +364,7 @@ async def test_a_quote_of_an_own_message_counts_as_what_it_may_repeat(
     model = FakeModel(say("Hello."), say(NOTED), save(), say("Done."))
     chat = FakeChat(attached={"note": ORDER.encode()})
     async with running(tmp_path, model, chat=chat, **SETTINGS) as harness:
-        for text, attached in (("hi", []), ("what is this?", NOTE), ("/whoami", []), ("/new", [])):
+        for text, attached in (("hi", []), ("what is this?", NOTE), ("/queue", []), ("/new", [])):
             await chat.says(text, attachments=attached)
             await harness.at_rest()
         quoted = (await chat.sees_text(answer)).id if answer else "999"

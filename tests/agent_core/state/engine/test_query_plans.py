@@ -335,6 +335,7 @@ VALUES: dict[str, Any] = {
     "redacted": Message(role="user", parts=()),
     "cleaned": Message(role="user", parts=()),
     "person_ids": [PersonId(1)],
+    "owner_ids": [PersonId(1)],
     "group_id": PersonId(1),
     "texts": ["t"],
     "failed": ("tidy",),
