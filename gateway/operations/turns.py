@@ -51,7 +51,7 @@ from gateway.operations.turn_types import (
 from gateway.operations.wire import typed
 from gateway.texts import turns as texts
 from gateway.texts.general import explain_ending
-from gateway.texts.skills import NOT_JUDGED
+from gateway.texts.turns import NOT_JUDGED
 from gateway.texts.usage import describe_charged
 
 if TYPE_CHECKING:

@@ -36,7 +36,6 @@ USES_BY_WEEK = Text("Uses by week")
 NUMBERS_BY_WEEK = Text("Table by week")
 WEEK_FROM = Text("Week from")
 NO_VERDICT = Text("Unclear")
-NOT_JUDGED = Text("Only an answer that was made with a skill can be judged.")
 NOT_USED = Text("Not used in the last {number} weeks.")
 
 HISTORY = Text("History")

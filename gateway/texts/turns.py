@@ -8,6 +8,7 @@ from agent_core.localization import Plural, Text
 from agent_core.state.conversations.transcripts import WaitKind
 
 ATTEMPTS = Text("Attempts")
+NOT_JUDGED = Text("Only an answer that was made with a skill can be judged.")
 WAITS: Mapping[WaitKind, Text] = {
     "queue": Text("Waited for its turn"),
     "approval": Text("Waited for an approval"),

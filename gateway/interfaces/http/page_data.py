@@ -42,8 +42,8 @@ from gateway.texts import access
 from gateway.texts.console_page import list_texts
 from gateway.texts.people import offer_link
 from gateway.texts.privacy import show_words
-from gateway.texts.skills import NOT_JUDGED
 from gateway.texts.states import name_platform
+from gateway.texts.turns import NOT_JUDGED
 from gateway.turns.answer_text import restore_receipts
 
 _MOST_ENTRIES = 60

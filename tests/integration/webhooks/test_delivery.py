@@ -268,7 +268,7 @@ async def test_someone_who_may_not_talk_any_more_gets_nothing(
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"kinds": ("turn.end",)}, "did you mean turn.ended"),
+        ({"kinds": ("turn.end",)}, "no events turn.end. These exist: turn.started, turn.ended,"),
         ({"name": "-"}, "The name of a webhook"),
         ({"url": "ftp://example.org/"}, "only http and https"),
     ],
