@@ -40,6 +40,8 @@ _LAST_BARE = 7
 """The last hour that people who are awake mean in the afternoon: "at 7", said at noon."""
 _LAST_DARK = 5
 """The last bare hour that people mean in the afternoon, even if they say it in the evening."""
+_LATE = 21
+"""From this hour on, a bare hour is one of the coming night or morning."""
 _LONGEST_WAIT = 4
 """The most months until the next one with a 31st, and the present one."""
 _LONGEST_LEAP = 8
@@ -195,7 +197,8 @@ def read_timing(found: re.Match[str], now: datetime | None) -> SpokenTime | None
         rule = _make_rule(given["gap"].lower(), named, now)
         return SpokenTime(rule=rule, times=f"{hour:02}:{minute:02}") if rule else None
     at = now.replace(hour=hour, minute=minute)
-    is_over = now >= at + _HALF_DAY and (named or hour > _LAST_DARK)
+    is_night = hour > _LAST_DARK or now.hour >= _LATE
+    is_over = now >= at + _HALF_DAY and (named or is_night)
     if named in ("", "today", "heute") and _is_bare(given) and at <= now and not is_over:
         at += _HALF_DAY  # "at 5", said by day or in the evening
     if given.get("yearly"):

@@ -23,6 +23,8 @@ _SLACK = timedelta(seconds=90)
 """A model may reckon a span in minutes from when it reads."""
 _HALF_DAY = timedelta(hours=12)
 _TOKEN = re.compile(r"\d{1,2}[:.]\d\d|\d{1,2}\.\d{1,2}\.(?:\d{4})?|\d+\.(?=\s)|[\w'’-]+")
+_PAIR, _APART = 2, re.compile(r"[,;:–—]\s")
+"""The most phrases that can be one time, and the signs between two thoughts."""
 _BARE_HOUR = re.compile(r"\d{1,2}(?:[:.]\d\d)?")
 _CLOSED = re.compile(
     r"\d ?[ap]\.?m|\b0\d:|noon|midnight|mittag|mitternacht|uhr|o'clock", re.IGNORECASE
@@ -100,9 +102,11 @@ def list_times(sentence: str, zone: str, said_at: int) -> list[str]:
 
 
 def list_repeats(sentence: str) -> list[str]:
-    """List the longest phrases of a sentence that a reminder's `when` can be.
+    """List the phrases of a sentence that a reminder's `when` can be; none in doubt.
 
-    Two of them can be one time: "every Monday … at 9".
+    It is the only phrase, or two that are one time, as in "every Monday … at 9", with nothing
+    between them that begins another thought: "tomorrow at 9, I work every Monday" names no time
+    that surely is the reminder's.
     """
     tokens = _split(sentence)[:_MOST_SEARCHED]
     found: list[tuple[int, int]] = []
@@ -114,9 +118,10 @@ def list_repeats(sentence: str) -> list[str]:
                 found.append((start, end))
                 break
     phrases = [" ".join(tokens[start:end]) for start, end in found]
-    pairs = (" ".join(pair) for pair in permutations(phrases, 2))
-    joined = [words for words in pairs if reads_as_time(words)]
-    return joined or phrases
+    if len(phrases) != _PAIR:
+        return phrases if len(phrases) == 1 else []
+    pairs = (" ".join(pair) for pair in permutations(phrases))
+    return [] if _APART.search(sentence) else [words for words in pairs if reads_as_time(words)]
 
 
 def _split(sentence: str) -> list[str]:

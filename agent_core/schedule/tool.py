@@ -318,11 +318,13 @@ class JobTool:
             return needs
         request, changed = self._redraft(asker, job)
         is_moved = changed.zone != job.zone
-        if not _is_plain(asker) or request.timing is None or request.targets or is_moved:
+        if request.timing is None or request.targets or is_moved:
+            return None
+        if not _is_plain(asker) or _is_loud(changed):
             return None
         return replace(
             needs,
-            text=request.body or "",
+            text="\n".join(filter(None, (request.body, asker.given.title))),
             is_said=lambda sentence: self._says_timing(sentence, asker, job, changed),
         )
 
@@ -330,7 +332,7 @@ class JobTool:
         """Return what own words must say for a new reminder; None for any other job."""
         if job.kind != "message" or job.next_slot is None or not _is_plain(asker):
             return None
-        if job.targets != (asker.here,):
+        if job.targets != (asker.here,) or _is_loud(job):
             return None  # `to` may name this chat
         slot, is_once = job.next_slot[1], isinstance(load_timing(job.timing), Once)
 
@@ -602,6 +604,11 @@ def _is_plain(asker: _Asker) -> bool:
     given = asker.given
     named = {one.name for one in fields(given) if getattr(given, one.name) is not None}
     return named <= _SAID
+
+
+def _is_loud(job: NewJob) -> bool:
+    """Return whether a job repeats in quiet times, too, which no words about its time say."""
+    return job.is_urgent and not isinstance(load_timing(job.timing), Once)
 
 
 def _list_told(

@@ -52,8 +52,10 @@ _ONLY_PRESSED: frozenset[QuestionKind] = frozenset(("full", "reading"))
 _NOTES: QuestionKind = "notes"
 _PROPOSAL: QuestionKind = "proposal"
 """The kinds of questions that wait in a chat where a turn may ask something, too."""
-_NAMED: frozenset[QuestionKind] = frozenset((_CALL, _NOTES, _PROPOSAL))
-"""Kinds of questions that a bare yes does not accept, because others' words may ask for it."""
+_NAMED: frozenset[QuestionKind] = frozenset((_CALL, _NOTES, _PROPOSAL, "erase"))
+"""Kinds of questions that a bare yes does not accept: others' words may ask for it, or a word said
+in passing would delete a person.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

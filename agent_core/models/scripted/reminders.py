@@ -18,6 +18,10 @@ _RECURRING = tuple(when.removesuffix("?") for when in (LAST, EVERY))
 I run".
 """
 _WAKE = r"wake me(?: up)?|wecke? mich"
+_ALARM = (
+    rf"(?:{_WAKE}|(?:set|make|add|create)(?: me)? an? alarm"
+    r"|(?:stelle?|setze?|mache?)(?: mir)? einen wecker)"
+)
 ME = (
     r"(?:(?:do not|don['’]?t) forget to remind (?:me|us)|remind (?:me|us|everyone|everybody)"
     r"|(?:please )?(?:do not|don['’]?t) let (?:me|us) forget"
@@ -114,6 +118,15 @@ _REPEATS_UNTIL = re.compile(
     r"(?:until|till|bis|for|für)\b.+|.+ lang|\d+ (?:times|mal)", re.IGNORECASE
 )
 """The words behind a text that may be the end of what repeats."""
+_DAILY = re.compile(
+    r"\b(?:(?:every|each) (?:day|morning|evening|night)|daily|täglich"
+    r"|jeden (?:tag|morgen|abend))\b",
+    re.IGNORECASE,
+)
+_OF_TEXT = re.compile(r"(?:for|für)\b", re.IGNORECASE)
+"""A span that belongs to the text, unless times repeat daily: "every Friday … a car for 3 days"."""
+_CLAUSE = re.compile(r"\b(?:that|whether|if|dass|ob)\b", re.IGNORECASE)
+"""A text with a clause has its own "until": "check that the shop is open until Friday"."""
 _OPEN_END = re.compile(r"\b(?:until|till|bis|before|vor|from|von|ab|and|und)$", re.IGNORECASE)
 _ANY_DAY = datetime(2000, 1, 1)
 _LONGEST_TIME = 12
@@ -133,7 +146,7 @@ def read_reminder(
     line = leave_out_please(line)
     with use_language(find_written(line), find_language()):
         planned = _read_wish(line, match, now)
-        if planned and planned.at and now and match(rf"(?:{_WAKE}) .+", line):
+        if planned and planned.at and now and match(rf"{_ALARM} .+", line):
             first = _read_wish(line, match, now.replace(hour=0, minute=0))
             last = _read_wish(line, match, now.replace(hour=23, minute=59))
             return _find_morning(planned, first, last, now)
@@ -245,7 +258,9 @@ def _remind_until(words: str, when: str, timing: Remind, now: datetime | None) -
     split = words.split()
     for start in range(1, len(split)):
         text, end = " ".join(split[:start]), " ".join(split[start:])
-        is_end = _REPEATS_UNTIL.fullmatch(end) and (text.endswith(",") or not end[0].isdecimal())
+        is_span = _OF_TEXT.match(end) is not None and _DAILY.search(when) is None
+        is_own = is_span or end[0].isdecimal() or _CLAUSE.search(text) is not None
+        is_end = _REPEATS_UNTIL.fullmatch(end) and (text.endswith(",") or not is_own)
         if is_end and (limited := _read_time(f"{when.rstrip(',')} {end}", now)):
             return _remind(text.rstrip(","), limited)
     return _remind(words, timing)

@@ -25,7 +25,7 @@ _FRAME = re.compile(
     r"</?facts>|Now: [A-Z][a-z]+day \d{4}-\d\d-\d\d \d\d:\d\d, [\w/+-]+ \([+-]\d{4}\)"
 )
 """A line of facts that quotes nobody."""
-_NOTES = re.compile(r"(?:New in|Gone from) [\w:-]+: ")
+_NOTES = re.compile(r"(?:New in|Gone from) [\w:-]+: |Now, instead of [\w:-]+ in your prompt: ")
 """The beginning of a line of facts that quotes notes."""
 _LABEL = re.compile(r'[^"]*(?=")|[^":;]*[:;] ')
 """The beginning of a line of facts, which says what it quotes."""

@@ -154,7 +154,8 @@ def walk_told(
         "SELECT id, parts, text FROM messages WHERE session_id IN (SELECT id FROM sessions WHERE"
         f" conversation_id IN (SELECT id FROM conversations WHERE person_id IN {_PEOPLE}"
         f" OR room_id IN (SELECT id FROM rooms WHERE person_id IN {_PEOPLE})))"
-        " AND (instr(parts, 'New in ') OR instr(parts, 'Gone from ')) AND forgotten_at IS NULL",
+        " AND (instr(parts, 'New in ') OR instr(parts, 'Gone from ')"
+        " OR instr(parts, 'Now, instead of ')) AND forgotten_at IS NULL",
         {"people": json.dumps(owner_ids)},
     )
     for row in rows:

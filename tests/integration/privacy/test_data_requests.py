@@ -206,6 +206,19 @@ async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Pat
     assert search(tmp_path, "bluefish") == []
 
 
+@pytest.mark.parametrize("said", ["ok", "yes", "bitte"])
+async def test_a_word_said_in_passing_deletes_nobody(tmp_path: Path, said: str) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."), say("Good."))) as harness:
+        ana = ChatAccount(harness, "4711001", "Zebrana")
+        await ana.says("hello")
+        await ana.says("/erase me")
+        await ana.presses(privacy.ERASE_YES())
+        await ana.says(said)
+        await settled(harness)
+        assert await ana.person()
+        assert await count(harness, "messages") == 4
+
+
 async def test_deletion_needs_two_confirmations(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello."))) as harness:
         ana = ChatAccount(harness, "4711001", "Zebrana")

@@ -94,6 +94,13 @@ def test_a_bare_hour_that_is_over_by_evening_is_of_the_next_day() -> None:
         ("tomorrow at 5", "2026-12-01T05:00"),
     ]
     check_each(rows, check)
+    late = NOW.replace(hour=23, minute=31)
+    for said in ("at 5", "um 5"):
+        whole = read_command(f"remind me {said} to fly", late)
+        assert whole == Remind(text="fly", at="2026-12-01T05:00"), said
+    clock = read_command("stell einen wecker auf 5 uhr", evening)
+    assert isinstance(clock, Remind)
+    assert clock.at == "2026-12-01T05:00"
     for alarm, text in (("wake me at 5", "Wake up"), ("wecke mich um 5", "Aufwachen")):
         assert read_command(alarm, evening) == Remind(text=text, at="2026-12-01T05:00"), alarm
 

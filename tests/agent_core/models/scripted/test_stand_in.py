@@ -255,6 +255,8 @@ def test_what_is_no_end_of_a_repetition_stays_in_the_text() -> None:
         "every Monday to plan until Friday's meeting",
         "every Monday to walk for 2 hours",
         "every day at 8 to stretch 5 times",
+        "every Friday at 9 to book a car for 3 days",
+        "every Friday at 9 to check that the shop is open until Friday",
     )
     check_each(rows, check)
 

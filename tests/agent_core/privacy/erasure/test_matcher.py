@@ -129,3 +129,17 @@ def test_of_facts_only_what_they_quote_goes(words: str, line: str, cleaned: str)
     assert matcher.clean_facts((fact, own), "[forgotten]") == (wanted, own)
     assert matcher.clean_facts((wanted, own), "[forgotten]") == (wanted, own), "clean already"
     assert not matcher.is_in_part(fact)
+
+
+@pytest.mark.parametrize("line", ["New in memory: ", "Now, instead of block:home in your prompt: "])
+def test_a_line_that_quotes_a_note_loses_it(line: str) -> None:
+    matcher = parse_words("falcon")
+    assert matcher
+    said = TextPart(text="My falcon is hungry")
+    quoted = f'<facts>\n{line}["Keeps a falcon"]\nFrom: "Falcon"\n</facts>'
+    fact = TextPart(text=quoted, is_fact=True)
+    cleaned, kept = matcher.clean_notes((fact, said), "[forgotten]")
+    assert isinstance(cleaned, TextPart)
+    assert "Keeps a falcon" not in cleaned.text
+    assert 'From: "Falcon"' in cleaned.text, "it is no note"
+    assert kept == said
