@@ -774,7 +774,7 @@ class TurnRequests(TypedDict):
 
 
 class TurnVerdict(TypedDict):
-    """What you think of an answer; `none` takes it back."""
+    """Your verdict on an answer; `none` takes it back."""
 
     verdict: Literal["good", "bad", "none"]
 

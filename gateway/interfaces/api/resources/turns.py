@@ -34,7 +34,7 @@ _OF_ROOM = "The requests of this turn hold words of others in its group, so they
 
 
 class TurnVerdict(BaseModel):
-    """What you think of an answer; `none` takes it back."""
+    """Your verdict on an answer; `none` takes it back."""
 
     model_config = ConfigDict(extra="forbid")
 
