@@ -332,8 +332,8 @@ class JobTool:
         """Return what own words must say for a new reminder; None for any other job."""
         if job.kind != "message" or job.next_slot is None or not _is_plain(asker):
             return None
-        if job.targets != (asker.here,) or _is_loud(job):
-            return None  # `to` may name this chat
+        if job.targets != (asker.here,) or _is_loud(job):  # `to` may name this chat
+            return None
         slot, is_once = job.next_slot[1], isinstance(load_timing(job.timing), Once)
 
         def is_said(sentence: str) -> bool:
